@@ -1,0 +1,10 @@
+import type { Handler } from '../handler.ts';
+import { toApplication } from './application.ts';
+
+export const createApplication: Handler<'createApplication'> = async (
+  { body, developer },
+  { applications },
+) => {
+  const { application, secret } = await applications.create(developer.developerId, body.name);
+  return { status: 201, body: { status: 'success', ...toApplication(application), secret } };
+};

@@ -1,0 +1,23 @@
+import type { Handler } from '../handler.ts';
+import { toApplication } from './application.ts';
+
+export const updateApplication: Handler<'updateApplication'> = async (
+  { path, body, developer },
+  { applications },
+) => {
+  const application = await applications.update(developer.developerId, path.app_id, {
+    name: body.name,
+    status: body.status,
+    paused: body.paused,
+    hwidLock: body.hwid_lock,
+    integrityCheck: body.integrity_check,
+    executableHashes: body.executable_hashes,
+    pauseSessions: body.pause_sessions,
+    requireSubscription: body.require_subscription,
+    minimumVersion: body.minimum_version,
+    downloadUrl: body.download_url,
+    maxSessions: body.max_sessions,
+    tiers: body.tiers,
+  });
+  return { status: 200, body: { status: 'success', ...toApplication(application) } };
+};

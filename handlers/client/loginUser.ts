@@ -1,0 +1,16 @@
+import type { Handler } from '../handler.ts';
+
+export const loginUser: Handler<'loginUser'> = async ({ body }, { applications, users }) => {
+  const application = await applications.authenticate(body.app_id, body.secret);
+  const { session, user } = await users.login(application, body, 'signed');
+  return {
+    status: 200,
+    body: {
+      status: 'success',
+      token: session.token,
+      session_id: session.sessionId,
+      expiry: session.expiresAt.toISOString(),
+      user: { id: user.userId, username: user.username, hwid: body.hwid, role: user.role },
+    },
+  };
+};

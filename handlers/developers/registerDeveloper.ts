@@ -1,0 +1,7 @@
+import type { Handler } from '../handler.ts';
+import { toDeveloperSession } from './developer-session.ts';
+
+export const registerDeveloper: Handler<'registerDeveloper'> = async ({ body }, { developers }) => {
+  const session = await developers.register(body);
+  return { status: 201, body: toDeveloperSession(session) };
+};

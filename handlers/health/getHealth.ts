@@ -1,0 +1,9 @@
+import type { Handler } from '../handler.ts';
+
+export const getHealth: Handler<'getHealth'> = async (_request, { health }) => {
+  const checkedAt = await health.check();
+  return {
+    status: 200,
+    body: { status: 'success', message: 'operational', timestamp: checkedAt.toISOString() },
+  };
+};

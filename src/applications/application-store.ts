@@ -1,0 +1,155 @@
+import type { Knex } from 'knex';
+import { lockExclusive, lockShared } from '../platform/database/advisory-lock.ts';
+import { createResealer } from '../platform/database/reseal.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { ApplicationStatus } from './application-state.ts';
+
+export interface ApplicationRow {
+  readonly app_id: string;
+  readonly developer_id: string;
+  readonly name: string;
+  readonly secret_sealed: Buffer;
+  readonly status: ApplicationStatus;
+  readonly paused_at: Date | null;
+  readonly paused_total_ms: number;
+  readonly hwid_lock: boolean;
+  readonly integrity_check: boolean;
+  readonly executable_hashes: string[];
+  readonly pause_sessions: boolean;
+  readonly require_subscription: boolean;
+  readonly minimum_version: string | null;
+  readonly download_url: string | null;
+  readonly max_sessions: number;
+  readonly tiers: string[];
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly deleted_at: Date | null;
+}
+
+export interface ApplicationWithUsage extends ApplicationRow {
+  readonly users: number;
+}
+
+export async function findApplication(db: Knex, appId: string): Promise<ApplicationRow | undefined> {
+  return db<ApplicationRow>('applications').where({ app_id: appId }).whereNull('deleted_at').first();
+}
+
+/**
+ * Reads an application as it stays until the transaction ends: whoever changes or deletes it waits. The lock is an
+ * advisory one, because those queue fairly: with row locks, a stream of holders would keep a change out for ever.
+ */
+export async function holdApplication(
+  trx: Knex.Transaction,
+  appId: string,
+): Promise<ApplicationRow | undefined> {
+  await lockShared(trx, appId);
+  return findApplication(trx, appId);
+}
+
+function ofDeveloper(db: Knex, developerId: string) {
+  return db('applications as a')
+    .join('application_usage as u', 'u.app_id', 'a.app_id')
+    .where('a.developer_id', developerId)
+    .whereNull('a.deleted_at')
+    .select<ApplicationWithUsage[]>('a.*', 'u.users');
+}
+
+export async function findApplicationOfDeveloper(
+  db: Knex,
+  developerId: string,
+  appId: string,
+): Promise<ApplicationWithUsage | undefined> {
+  const [row] = await ofDeveloper(db, developerId).where('a.app_id', appId);
+  return row;
+}
+
+/** Reads an application of the developer as it stays until the transaction ends. */
+export async function holdApplicationOfDeveloper(
+  trx: Knex.Transaction,
+  developerId: string,
+  appId: string,
+): Promise<ApplicationWithUsage | undefined> {
+  await lockShared(trx, appId);
+  return findApplicationOfDeveloper(trx, developerId, appId);
+}
+
+/** Reads an application of the developer for a change: who holds it or changes it is waited for. */
+export async function lockApplicationOfDeveloper(
+  trx: Knex.Transaction,
+  developerId: string,
+  appId: string,
+): Promise<ApplicationWithUsage | undefined> {
+  // Nobody waits for what is not his.
+  if (!(await findApplicationOfDeveloper(trx, developerId, appId))) return undefined;
+  await lockExclusive(trx, appId);
+  return findApplicationOfDeveloper(trx, developerId, appId);
+}
+
+/** Newest first; ids sort by time of creation. */
+export async function listApplications(
+  db: Knex,
+  developerId: string,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<ApplicationWithUsage[]> {
+  const query = ofDeveloper(db, developerId).orderBy('a.app_id', 'desc').limit(page.limit);
+  return page.before === undefined ? query : query.where('a.app_id', '<', page.before);
+}
+
+export async function insertApplication(
+  trx: Knex.Transaction,
+  row: Pick<
+    ApplicationRow,
+    'app_id' | 'developer_id' | 'name' | 'secret_sealed' | 'created_at' | 'updated_at'
+  >,
+): Promise<void> {
+  await trx('applications').insert(row);
+  await trx('application_usage').insert({ app_id: row.app_id });
+}
+
+export async function updateApplication(
+  trx: Knex.Transaction,
+  appId: string,
+  changes: Partial<ApplicationRow>,
+): Promise<void> {
+  await trx('applications').where({ app_id: appId }).update(changes);
+}
+
+/** Counts one more user unless the developer's plan has no room. @returns whether it had */
+export async function takeUserSeat(trx: Knex.Transaction, appId: string): Promise<boolean> {
+  const taken = await trx.raw<{ rowCount: number }>(
+    `update application_usage set users = application_usage.users + 1
+     from applications a join developers d using (developer_id) join plans p using (plan_id)
+     where application_usage.app_id = ? and a.app_id = application_usage.app_id
+       and application_usage.users < p.max_users_per_app`,
+    [appId],
+  );
+  return taken.rowCount === 1;
+}
+
+/** The application that was deleted first, of those whose rows are still there. */
+export async function findDeletedApplication(db: Knex): Promise<string | undefined> {
+  const row = await db<ApplicationRow>('applications')
+    .whereNotNull('deleted_at')
+    .orderBy('deleted_at')
+    .first('app_id');
+  return row?.app_id;
+}
+
+/** Deletes the row of a deleted application that nothing refers to any more. */
+export async function forgetApplication(db: Knex, appId: string): Promise<void> {
+  await db('applications').where({ app_id: appId }).whereNotNull('deleted_at').delete();
+}
+
+/** Seals secrets anew under the current master key, a part at a call. @returns how many each call found */
+export function createSecretResealer(
+  db: Knex,
+  keyring: Keyring,
+  context: (id: string) => string,
+): () => Promise<number> {
+  return createResealer(db, keyring, {
+    table: 'applications',
+    id: 'app_id',
+    column: 'secret_sealed',
+    context,
+  });
+}

@@ -1,0 +1,74 @@
+import type { ApplicationStatus, Pause } from './application-state.ts';
+import type { ApplicationRow, ApplicationWithUsage } from './application-store.ts';
+
+/** What a developer sets. */
+export interface ApplicationSettings {
+  readonly name: string;
+  readonly hwidLock: boolean;
+  readonly integrityCheck: boolean;
+  /** SHA-256 in lower-case hexadecimal. */
+  readonly executableHashes: readonly string[];
+  readonly pauseSessions: boolean;
+  readonly requireSubscription: boolean;
+  readonly minimumVersion: string | null;
+  readonly downloadUrl: string | null;
+  /** Live sessions a user. */
+  readonly maxSessions: number;
+  /** The lowest first. */
+  readonly tiers: readonly string[];
+}
+
+export interface Application extends ApplicationSettings, Pause {
+  readonly appId: string;
+  readonly status: ApplicationStatus;
+}
+
+/** An application as its developer sees it. */
+export interface OwnApplication extends Application {
+  /** How many are registered. */
+  readonly users: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A row as the domain sees it. */
+export function toApplication(row: ApplicationRow): Application {
+  return {
+    appId: row.app_id,
+    name: row.name,
+    status: row.status,
+    pausedAt: row.paused_at,
+    pausedTotalMs: row.paused_total_ms,
+    hwidLock: row.hwid_lock,
+    integrityCheck: row.integrity_check,
+    executableHashes: row.executable_hashes,
+    pauseSessions: row.pause_sessions,
+    requireSubscription: row.require_subscription,
+    minimumVersion: row.minimum_version,
+    downloadUrl: row.download_url,
+    maxSessions: row.max_sessions,
+    tiers: row.tiers,
+  };
+}
+
+/** A row as its developer sees it. */
+export function toOwnApplication(row: ApplicationWithUsage): OwnApplication {
+  return { ...toApplication(row), users: row.users, createdAt: row.created_at, updatedAt: row.updated_at };
+}
+
+/** The columns of the settings that are given. */
+export function toColumns(settings: Partial<ApplicationSettings>): Partial<ApplicationRow> {
+  const columns = {
+    name: settings.name,
+    hwid_lock: settings.hwidLock,
+    integrity_check: settings.integrityCheck,
+    executable_hashes: settings.executableHashes && [...settings.executableHashes],
+    pause_sessions: settings.pauseSessions,
+    require_subscription: settings.requireSubscription,
+    minimum_version: settings.minimumVersion,
+    download_url: settings.downloadUrl,
+    max_sessions: settings.maxSessions,
+    tiers: settings.tiers && [...settings.tiers],
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}

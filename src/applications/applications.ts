@@ -1,0 +1,251 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Developers } from '../developers/developers.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Random } from '../platform/random.ts';
+import {
+  toApplication,
+  toColumns,
+  toOwnApplication,
+  type Application,
+  type ApplicationSettings,
+  type OwnApplication,
+} from './application.ts';
+import { changeStatus, type ApplicationStatus } from './application-state.ts';
+import * as store from './application-store.ts';
+import { isBelow, isVersion } from './version.ts';
+
+export type { Application, OwnApplication } from './application.ts';
+
+export interface ApplicationChanges extends Partial<ApplicationSettings> {
+  readonly status?: ApplicationStatus;
+  /** Short for a status: true is paused, false is active. */
+  readonly paused?: boolean;
+}
+
+export interface Handshake {
+  /** 128 random bits that name one run of a program; they authorise nothing. */
+  readonly sessionId: string;
+  readonly name: string;
+  readonly statusCode: 'active' | 'paused' | 'update_required';
+  readonly downloadUrl: string | null;
+}
+
+export interface Applications {
+  /**
+   * Finds an application by its credentials. An unknown one takes as long as a wrong secret.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE
+   */
+  authenticate(appId: string, secret: string): Promise<Application>;
+  /**
+   * The handshake of a starting program.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED
+   */
+  init(request: {
+    readonly appId: string;
+    readonly secret: string;
+    readonly version?: string | undefined;
+    readonly executableHash?: string | undefined;
+  }): Promise<Handshake>;
+  /**
+   * The application as it is now and stays until the caller's transaction ends: whoever changes, pauses or deletes it
+   * comes before or after the transaction, never in between.
+   * @throws ApiError INVALID_APP_CREDENTIALS when it was deleted, APPLICATION_INACTIVE
+   */
+  hold(trx: Knex.Transaction, appId: string): Promise<Application>;
+  /** The same for an application of the developer, whatever its status. @throws ApiError APPLICATION_NOT_FOUND */
+  holdOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
+  /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
+  takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
+  /** @throws ApiError QUOTA_EXCEEDED */
+  create(developerId: string, name: string): Promise<{ application: OwnApplication; secret: string }>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, also for another developer's */
+  ofDeveloper(developerId: string, appId: string): Promise<OwnApplication>;
+  list(developerId: string, page: PageRequest): Promise<Page<OwnApplication>>;
+  /** @throws ApiError APPLICATION_NOT_FOUND; VALIDATION_FAILED when status and paused contradict each other */
+  update(developerId: string, appId: string, changes: ApplicationChanges): Promise<OwnApplication>;
+  /** @throws ApiError APPLICATION_NOT_FOUND */
+  delete(developerId: string, appId: string): Promise<void>;
+  /** The secret as the developer was shown it. @throws ApiError APPLICATION_NOT_FOUND */
+  secretOf(developerId: string, appId: string): Promise<string>;
+  /** The application that was deleted first, of those whose rows are still there. */
+  nextDeleted(): Promise<string | undefined>;
+  /** Deletes the last row of a deleted application. */
+  forget(appId: string): Promise<void>;
+  /** Seals some secrets anew under the current master key. @returns how many */
+  reseal(): Promise<number>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly developers: Pick<Developers, 'takeApplicationSeat' | 'returnApplicationSeat'>;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+}
+
+export function createApplications(deps: Dependencies): Applications {
+  const { knex, developers, keyring, clock, random, newId } = deps;
+  const decoyContext = 'application-secret:decoy';
+  const decoy = keyring.seal(Buffer.from(newSecret(random)), decoyContext);
+
+  async function authenticate(appId: string, secret: string): Promise<Application> {
+    const row = await store.findApplication(knex, appId);
+    const expected = row
+      ? keyring.open(row.secret_sealed, secretContext(row.app_id))
+      : keyring.open(decoy, decoyContext);
+    const matches = timingSafeEqual(sha256(expected), sha256(secret));
+    if (!matches) throw new ApiError('INVALID_APP_CREDENTIALS');
+    return toUsableApplication(row);
+  }
+
+  async function required(
+    row: Promise<store.ApplicationWithUsage | undefined>,
+  ): Promise<store.ApplicationWithUsage> {
+    const found = await row;
+    if (!found) throw new ApiError('APPLICATION_NOT_FOUND');
+    return found;
+  }
+
+  async function ofDeveloper(developerId: string, appId: string): Promise<OwnApplication> {
+    return toOwnApplication(await required(store.findApplicationOfDeveloper(knex, developerId, appId)));
+  }
+
+  return {
+    authenticate,
+
+    async init({ appId, secret, version, executableHash }) {
+      const application = await authenticate(appId, secret);
+      if (application.integrityCheck) {
+        const allowed = application.executableHashes.includes(executableHash?.toLowerCase() ?? '');
+        if (!allowed) throw new ApiError('INTEGRITY_FAILED');
+      }
+      return {
+        sessionId: random.bytes(16).toString('base64url'),
+        name: application.name,
+        statusCode: handshakeStatus(application, version),
+        downloadUrl: application.downloadUrl,
+      };
+    },
+
+    async hold(trx, appId) {
+      return toUsableApplication(await store.holdApplication(trx, appId));
+    },
+
+    async holdOfDeveloper(trx, developerId, appId) {
+      return toOwnApplication(await required(store.holdApplicationOfDeveloper(trx, developerId, appId)));
+    },
+
+    async takeUserSeat(trx, appId) {
+      if (await store.takeUserSeat(trx, appId)) return;
+      throw new ApiError('QUOTA_EXCEEDED', { detail: "The developer's plan has no room for another user." });
+    },
+
+    async create(developerId, name) {
+      const secret = newSecret(random);
+      const appId = newId('app');
+      const now = clock.now();
+      const row = await knex.transaction(async (trx) => {
+        await developers.takeApplicationSeat(trx, developerId);
+        await store.insertApplication(trx, {
+          app_id: appId,
+          developer_id: developerId,
+          name,
+          secret_sealed: keyring.seal(Buffer.from(secret), secretContext(appId)),
+          created_at: now,
+          updated_at: now,
+        });
+        return required(store.findApplicationOfDeveloper(trx, developerId, appId));
+      });
+      return { application: toOwnApplication(row), secret };
+    },
+
+    ofDeveloper,
+
+    async list(developerId, request) {
+      const page = await readPage(
+        request,
+        'app',
+        (row: store.ApplicationWithUsage) => row.app_id,
+        (range) => store.listApplications(knex, developerId, range),
+      );
+      return { data: page.data.map(toOwnApplication), nextCursor: page.nextCursor };
+    },
+
+    async update(developerId, appId, { status, paused, ...settings }) {
+      const changed = [status, paused, ...Object.values(settings)].some((value) => value !== undefined);
+      if (!changed) return ofDeveloper(developerId, appId);
+      const fromSwitch = paused === undefined ? undefined : paused ? 'paused' : 'active';
+      if (status && fromSwitch && status !== fromSwitch) {
+        throw invalidMember('/paused', `contradicts status ${status}`);
+      }
+      if (settings.minimumVersion && !isVersion(settings.minimumVersion)) {
+        throw invalidMember('/minimum_version', 'must be a version by Semantic Versioning 2.0.0');
+      }
+      return knex.transaction(async (trx) => {
+        const row = await required(store.lockApplicationOfDeveloper(trx, developerId, appId));
+        const now = clock.now();
+        const before = toApplication(row);
+        const after = changeStatus(before, status ?? fromSwitch ?? before.status, now);
+        await store.updateApplication(trx, appId, {
+          ...toColumns(settings),
+          status: after.status,
+          paused_at: after.pausedAt,
+          paused_total_ms: after.pausedTotalMs,
+          updated_at: now,
+        });
+        return toOwnApplication(await required(store.findApplicationOfDeveloper(trx, developerId, appId)));
+      });
+    },
+
+    async delete(developerId, appId) {
+      await knex.transaction(async (trx) => {
+        await required(store.lockApplicationOfDeveloper(trx, developerId, appId));
+        await store.updateApplication(trx, appId, { deleted_at: clock.now() });
+        await developers.returnApplicationSeat(trx, developerId);
+      });
+    },
+
+    async secretOf(developerId, appId) {
+      const row = await required(store.findApplicationOfDeveloper(knex, developerId, appId));
+      return keyring.open(row.secret_sealed, secretContext(appId)).toString();
+    },
+
+    nextDeleted: () => store.findDeletedApplication(knex),
+    forget: (appId) => store.forgetApplication(knex, appId),
+
+    reseal: store.createSecretResealer(knex, keyring, secretContext),
+  };
+}
+
+function handshakeStatus(application: Application, version: string | undefined): Handshake['statusCode'] {
+  if (application.status === 'paused') return 'paused';
+  if (version !== undefined && application.minimumVersion && isBelow(version, application.minimumVersion)) {
+    return 'update_required';
+  }
+  return 'active';
+}
+
+/** 256 random bits behind a mark by which secret scanners know it. */
+function newSecret(random: Random): string {
+  return `sk_${random.bytes(32).toString('base64url')}`;
+}
+
+function secretContext(appId: string): string {
+  return `application-secret:${appId}`;
+}
+
+function sha256(value: Uint8Array | string): Buffer {
+  return createHash('sha256').update(value).digest();
+}
+
+function toUsableApplication(row: store.ApplicationRow | undefined): Application {
+  if (!row) throw new ApiError('INVALID_APP_CREDENTIALS');
+  if (row.status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
+  return toApplication(row);
+}

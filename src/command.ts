@@ -1,0 +1,19 @@
+import { StartupError } from './platform/startup-error.ts';
+
+const exitAtOnce = (signal: NodeJS.Signals): void => process.exit(signal === 'SIGINT' ? 130 : 143);
+
+/**
+ * Runs a command of the terminal. What its operator can mend is shown as one line; anything else is a defect.
+ * @param signals false when the command handles SIGINT and SIGTERM itself; otherwise they end the process, and its
+ *   embedded database with it
+ */
+export async function runCommand(command: () => Promise<void>, { signals = true } = {}): Promise<void> {
+  if (signals) process.on('SIGTERM', exitAtOnce).on('SIGINT', exitAtOnce);
+  try {
+    await command();
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    process.stderr.write(`latchkey: ${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

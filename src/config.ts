@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { LOG_LEVELS } from './platform/logger.ts';
+import { decodeMasterKey } from './platform/master-key.ts';
+import { StartupError } from './platform/startup-error.ts';
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((url) => !/[?#]/.test(url), { error: 'must not have a query or a fragment' })
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const masterKey = z
+  .string()
+  .transform((text) => text.split(',').map((part) => decodeMasterKey(part)))
+  .refine((keys): keys is Buffer[] => keys.every((key) => key !== undefined), {
+    error: 'must be 32 bytes in base64 (openssl rand -base64 32), or several of them separated by commas',
+  });
+
+/** One setting: how it is read, and its row in README's table. */
+interface Setting {
+  readonly parse: z.ZodType;
+  readonly default: string;
+  readonly description: string;
+}
+
+/** Every setting of the service. README's table is made from these rows. */
+export const settings = {
+  HOST: {
+    parse: z.string().min(1).default('127.0.0.1'),
+    default: '`127.0.0.1`',
+    description: 'The address to listen on.',
+  },
+  PORT: {
+    parse: z
+      .string()
+      .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65535, {
+        error: 'must be a whole number from 0 to 65535',
+      })
+      .default('3000')
+      .transform(Number),
+    default: '`3000`',
+    description: 'The port to listen on; `0` picks a free one.',
+  },
+  DATABASE_URL: {
+    parse: z
+      .url({ protocol: /^postgres(ql)?$/, hostname: /.*/, error: 'must be a postgres:// address' })
+      .optional(),
+    default: 'embedded',
+    description:
+      'A PostgreSQL server, version 14 or later. Without it an embedded one runs under `DATA_DIR`.',
+  },
+  DATA_DIR: {
+    parse: z.string().min(1).default('data'),
+    default: '`data`',
+    description: 'The folder of the embedded database and of the generated master key.',
+  },
+  BASE_URL: {
+    parse: httpUrl.optional(),
+    default: 'the listening address',
+    description: 'The public address of the API, as clients see it.',
+  },
+  WEB_URL: {
+    parse: httpUrl.optional(),
+    default: '`BASE_URL`',
+    description: 'The public address of the web pages, the error pages among them.',
+  },
+  MASTER_KEY: {
+    parse: masterKey.optional(),
+    default: 'generated into `DATA_DIR/master.key`',
+    description:
+      '32 bytes in base64 that encrypt secrets at rest. Several, separated by commas, rotate it: the first encrypts, all decrypt.',
+  },
+  LOG_LEVEL: {
+    parse: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+    default: '`info`',
+    description: `The least severe entries that are logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`,
+  },
+  DEMO: {
+    parse: z.enum(['on', 'off'], { error: 'must be on or off' }).optional(),
+    default: '`on` with the embedded database, otherwise `off`',
+    description:
+      'Whether a demo developer and application are created at the start, and shown in the terminal.',
+  },
+} as const satisfies Record<string, Setting>;
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly baseUrl: string | undefined;
+  readonly webUrl: string | undefined;
+  readonly masterKeys: readonly Buffer[] | undefined;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly demo: boolean;
+}
+
+/**
+ * Reads the settings once.
+ * @param environment usually `process.env`; an empty value counts as not set
+ * @throws StartupError one line that names the setting and what is wrong with it
+ */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  function read<Name extends keyof typeof settings>(name: Name): z.output<(typeof settings)[Name]['parse']> {
+    const result = settings[name].parse.safeParse(environment[name] || undefined);
+    if (result.success) return result.data as z.output<(typeof settings)[Name]['parse']>;
+    throw new StartupError(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}`);
+  }
+  const databaseUrl = read('DATABASE_URL');
+  return Object.freeze({
+    host: read('HOST'),
+    port: read('PORT'),
+    databaseUrl,
+    dataDir: read('DATA_DIR'),
+    baseUrl: read('BASE_URL'),
+    webUrl: read('WEB_URL'),
+    masterKeys: read('MASTER_KEY'),
+    logLevel: read('LOG_LEVEL'),
+    demo: (read('DEMO') ?? (databaseUrl === undefined ? 'on' : 'off')) === 'on',
+  });
+}

@@ -1,0 +1,218 @@
+/** One kind of error. */
+export interface CatalogueEntry {
+  /** The statuses it is answered with: the usual one first. */
+  readonly statuses: readonly [number, ...number[]];
+  readonly title: string;
+  /** What is wrong, where nothing more specific is known. */
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+/** Every error that the service answers with: one row a code. */
+export const catalogue = {
+  VALIDATION_FAILED: {
+    statuses: [400],
+    title: 'Validation failed',
+    detail: 'The request is not what the operation takes.',
+    hint: 'Correct every member that is listed in errors and send the request again.',
+  },
+  MALFORMED_JSON: {
+    statuses: [400],
+    title: 'Malformed JSON',
+    detail: 'The body is not JSON.',
+    hint: 'Send one UTF-8 JSON object without a byte order mark, in which no member appears twice.',
+  },
+  MALFORMED_REQUEST: {
+    statuses: [400],
+    title: 'Malformed request',
+    detail: 'The request is not valid HTTP.',
+    hint: 'Check the request line, the percent-encoding of the path and the headers.',
+  },
+  LICENSE_UNUSABLE: {
+    statuses: [400],
+    title: 'License unusable',
+    detail: 'The licence key cannot be redeemed.',
+    hint: 'It is banned, paused or past its last day of redemption: ask whoever sold it.',
+  },
+  LICENSE_NOT_APPLICABLE: {
+    statuses: [400],
+    title: 'License not applicable',
+    detail: 'The licence key would add nothing to this user.',
+    hint: 'The user holds a lifetime of this tier or a higher one. The key is unspent: use it for another user.',
+  },
+  LICENSE_ALREADY_USED: {
+    statuses: [400, 409],
+    title: 'License already used',
+    detail: 'The licence key has been redeemed before.',
+    hint: 'A key works once: ask for another one.',
+  },
+  UNAUTHORIZED: {
+    statuses: [401],
+    title: 'Unauthorized',
+    detail: 'The credentials are missing, invalid or expired.',
+    hint: 'Send a valid bearer token in the Authorization header.',
+  },
+  INVALID_APP_CREDENTIALS: {
+    statuses: [401],
+    title: 'Invalid application credentials',
+    detail: 'There is no application with this app_id and secret.',
+    hint: "Compare app_id and secret with those in the developer's account.",
+  },
+  APPLICATION_INACTIVE: {
+    statuses: [401],
+    title: 'Application inactive',
+    detail: 'The application is disabled.',
+    hint: 'Its developer can enable it again.',
+  },
+  INVALID_CREDENTIALS: {
+    statuses: [401],
+    title: 'Invalid credentials',
+    detail: 'The name or the password is wrong.',
+    hint: 'Check both and try again.',
+  },
+  SESSION_INVALID: {
+    statuses: [401],
+    title: 'Session invalid',
+    detail: 'There is no such session, or it has ended.',
+    hint: 'Log in again.',
+  },
+  SESSION_EXPIRED: {
+    statuses: [401],
+    title: 'Session expired',
+    detail: 'The session is older than 24 hours.',
+    hint: 'Log in again.',
+  },
+  APPLICATION_PAUSED: {
+    statuses: [403],
+    title: 'Application paused',
+    detail: 'The developer has paused this application.',
+    hint: 'Try again later: subscriptions do not run down in the meantime.',
+  },
+  INTEGRITY_FAILED: {
+    statuses: [403],
+    title: 'Integrity check failed',
+    detail: 'The executable is not one that the developer allows.',
+    hint: 'Install the program again from its original source.',
+  },
+  HWID_MISMATCH: {
+    statuses: [403],
+    title: 'Hardware mismatch',
+    detail: 'The account is bound to another machine.',
+    hint: 'Log in on the bound machine, or ask the developer to reset the hardware lock.',
+  },
+  SUBSCRIPTION_EXPIRED: {
+    statuses: [403],
+    title: 'Subscription expired',
+    detail: 'The user has no running subscription.',
+    hint: 'Redeem a licence key.',
+  },
+  QUOTA_EXCEEDED: {
+    statuses: [403],
+    title: 'Quota exceeded',
+    detail: "The developer's plan has no room for more.",
+    hint: 'Delete what is no longer needed, or move to a larger plan.',
+  },
+  NOT_FOUND: {
+    statuses: [404],
+    title: 'Not found',
+    detail: 'There is nothing at this address.',
+    hint: 'Compare method and path, letter by letter, with openapi.json.',
+  },
+  APPLICATION_NOT_FOUND: {
+    statuses: [404],
+    title: 'Application not found',
+    detail: 'You have no application with this app_id.',
+    hint: 'List your applications to see their identifiers.',
+  },
+  LICENSE_NOT_FOUND: {
+    statuses: [404, 400],
+    title: 'License not found',
+    detail: 'The application has no such licence key.',
+    hint: 'Check the key for typing errors and that it belongs to this application.',
+  },
+  USER_NOT_FOUND: {
+    statuses: [404],
+    title: 'User not found',
+    detail: 'The application has no user of this name.',
+    hint: 'Check the username, or register it first.',
+  },
+  METHOD_NOT_ALLOWED: {
+    statuses: [405],
+    title: 'Method not allowed',
+    detail: 'The address does not take this method.',
+    hint: 'Use one of the methods in the Allow header.',
+  },
+  REQUEST_TIMEOUT: {
+    statuses: [408],
+    title: 'Request timeout',
+    detail: 'The request did not arrive in time.',
+    hint: 'Send the whole request within 30 seconds.',
+  },
+  USERNAME_TAKEN: {
+    statuses: [409],
+    title: 'Username taken',
+    detail: 'The application already has a user of this name.',
+    hint: 'Choose another username, or log in.',
+  },
+  EMAIL_TAKEN: {
+    statuses: [409],
+    title: 'Email taken',
+    detail: 'There is already an account with this address.',
+    hint: 'Sign in, or use another address.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    statuses: [413],
+    title: 'Payload too large',
+    detail: 'The body is too large.',
+    hint: 'Send a smaller body.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    statuses: [415],
+    title: 'Unsupported media type',
+    detail: 'The Content-Type must be application/json.',
+    hint: 'Send UTF-8 JSON with Content-Type: application/json and without Content-Encoding.',
+  },
+  TOO_MANY_REQUESTS: {
+    statuses: [429],
+    title: 'Too many requests',
+    detail: 'More requests than the service takes now.',
+    hint: 'Wait for the number of seconds in Retry-After, then try again.',
+  },
+  HEADERS_TOO_LARGE: {
+    statuses: [431],
+    title: 'Headers too large',
+    detail: 'The headers are larger than 16 KiB.',
+    hint: 'Send fewer or smaller headers.',
+  },
+  INTERNAL_ERROR: {
+    statuses: [500],
+    title: 'Internal error',
+    detail: 'The service failed unexpectedly.',
+    hint: 'Try again; if it persists, report the request_id to whoever runs this service.',
+  },
+  HEALTH_CHECK_FAILED: {
+    statuses: [500],
+    title: 'Health check failed',
+    detail: 'A part of the service is not operational.',
+    hint: "Look into the service's log for the part that is named in detail.",
+  },
+  SERVICE_UNAVAILABLE: {
+    statuses: [503],
+    title: 'Service unavailable',
+    detail: 'The database cannot be used just now.',
+    hint: 'Wait for the number of seconds in Retry-After, then try again.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** Whether a string is a code of the catalogue. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(catalogue, code);
+}
+
+/** The last segment of the address of an error's page: `HWID_MISMATCH` is at `hwid-mismatch`. */
+export function errorSlug(code: ErrorCode): string {
+  return code.toLowerCase().replaceAll('_', '-');
+}

@@ -1,0 +1,52 @@
+import type { ErrorObject } from 'ajv';
+import { ApiError, type Fault } from '../errors/api-error.ts';
+
+/** More would make a long answer of a request that is wrong throughout. */
+const SHOWN = 100;
+
+/**
+ * The answer to a request that the contract's validators refuse: each fault once, bodies by JSON Pointer. Of more than 100
+ * the first 100 are listed, and `detail` says how many there are.
+ * @param errors of the generated validators
+ */
+export function validationFailed(errors: readonly ErrorObject[]): ApiError {
+  const faults = new Map<string, Fault>();
+  for (const error of errors) {
+    const fault = toFault(error);
+    faults.set(`${fault.pointer} ${fault.detail}`, fault);
+  }
+  const count = faults.size;
+  const detail = `${count} ${count === 1 ? 'member of the request is' : 'members of the request are'} not valid.`;
+  return new ApiError('VALIDATION_FAILED', { detail, errors: [...faults.values()].slice(0, SHOWN) });
+}
+
+function toFault(error: ErrorObject): Fault {
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+  const member = missingProperty ?? additionalProperty;
+  const path = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
+  return { pointer: toPointer(path), detail: detailOf(error) };
+}
+
+/** The validators see one object with the parts of a request; a fault of the body is pointed at within the body. */
+function toPointer(path: string): string {
+  return path.startsWith('/requestBody') ? path.slice('/requestBody'.length) : path.slice(1);
+}
+
+function detailOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not a parameter of this operation';
+    case 'pattern':
+      return 'has characters or a form that are not allowed';
+    case 'enum':
+      return `must be one of ${(error.params['allowedValues'] as unknown[]).join(', ')}`;
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+function escapePointer(member: string): string {
+  return member.replaceAll('~', '~0').replaceAll('/', '~1');
+}

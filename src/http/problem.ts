@@ -1,0 +1,75 @@
+import Negotiator from 'negotiator';
+import { ApiError } from '../errors/api-error.ts';
+import { catalogue, errorSlug, type CatalogueEntry } from '../errors/catalogue.ts';
+import { isUnavailable, isUnstorableInput } from '../platform/database/index.ts';
+import type { HttpResponse } from './response.ts';
+
+const PROBLEM_JSON = 'application/problem+json';
+
+/** What an error's answer says besides the error. */
+export interface ProblemContext {
+  readonly accept: string | undefined;
+  /** The path of the request. */
+  readonly instance: string;
+  readonly requestId: string;
+  readonly timestamp: Date;
+  readonly webUrl: string;
+}
+
+/** The error to answer with when something was thrown: a lost database is a 503, the unforeseen a 500. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isUnavailable(error)) return new ApiError('SERVICE_UNAVAILABLE', { retryAfter: 1, cause: error });
+  if (isUnstorableInput(error)) {
+    return new ApiError('VALIDATION_FAILED', { detail: 'A value cannot be stored exactly.', cause: error });
+  }
+  return new ApiError('INTERNAL_ERROR', { cause: error });
+}
+
+/**
+ * The answer to an error: problem details (RFC 9457), or the legacy model for a client whose Accept leaves them out.
+ */
+export function problemResponse(error: ApiError, context: ProblemContext): HttpResponse {
+  const entry: CatalogueEntry = catalogue[error.code];
+  const page = `${context.webUrl}/errors/${errorSlug(error.code)}`;
+  const hint = { hint: entry.hint, docs_url: page };
+  const trace = {
+    timestamp: context.timestamp.toISOString(),
+    request_id: context.requestId,
+    ...(error.errors && { errors: error.errors }),
+  };
+  const headers: Record<string, string> = {};
+  if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
+  if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer realm="latchkey"';
+
+  if (acceptsProblem(context.accept)) {
+    const body = {
+      type: page,
+      title: entry.title,
+      status: error.status,
+      detail: error.detail,
+      instance: context.instance,
+      code: error.code,
+      ...hint,
+      ...trace,
+    };
+    return { status: error.status, mediaType: PROBLEM_JSON, body, headers };
+  }
+  const body = {
+    status: error.status < 500 ? 'fail' : 'error',
+    error: error.code,
+    code: error.status,
+    message: error.detail,
+    ...hint,
+    type: page,
+    ...trace,
+  };
+  return { status: error.status, mediaType: 'application/json', body, headers };
+}
+
+function acceptsProblem(accept: string | undefined): boolean {
+  if (accept === undefined) return true;
+  // A parameter such as a charset does not make problem+json another type; q is the weight.
+  const types = accept.replace(/;(?!\s*q=)[^,;]*/gi, '');
+  return new Negotiator({ headers: { accept: types } }).mediaTypes([PROBLEM_JSON]).length > 0;
+}

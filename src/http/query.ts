@@ -1,0 +1,36 @@
+import type { Operation } from 'openapi-backend';
+
+/** Parameters by name; one that was repeated is an array, which no scalar parameter accepts. */
+export type TextQuery = Record<string, string | string[]>;
+
+/** @param search what follows the question mark */
+export function parseQuery(search: string): TextQuery {
+  const query: TextQuery = Object.create(null);
+  for (const [name, value] of new URLSearchParams(search)) {
+    const before = query[name];
+    if (Array.isArray(before)) before.push(value);
+    else query[name] = before === undefined ? value : [before, value];
+  }
+  return query;
+}
+
+/** A number as JSON writes an integer: whatever else reads as one (`0x10`, `1e400`, ` 7`) stays text, and is refused. */
+const INTEGER = /^(0|-?[1-9]\d{0,14})$/;
+
+/** The query with its integer parameters as numbers. */
+export function withIntegers(
+  query: TextQuery,
+  operation: Operation,
+): Record<string, string | number | string[]> {
+  const { parameters = [] } = operation;
+  if (parameters.length === 0) return query;
+  const read: Record<string, string | number | string[]> = { ...query };
+  for (const parameter of parameters) {
+    if (!('schema' in parameter) || parameter.in !== 'query') continue;
+    const { name, schema } = parameter as { name: string; schema: { type?: string } };
+    const value = query[name];
+    if (schema.type === 'integer' && typeof value === 'string' && INTEGER.test(value))
+      read[name] = Number(value);
+  }
+  return read;
+}

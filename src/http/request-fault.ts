@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors/api-error.ts';
+
+const VALID_HOST = /^[^\s/?#@\\]*$/;
+
+/**
+ * What is wrong with the head of a request that Node's parser let through. A target in absolute form (RFC 9112, section
+ * 3.2.2) asks for the same as its path and query: `request.url` becomes those.
+ * @returns undefined when nothing is
+ */
+export function requestFault(request: IncomingMessage): ApiError | undefined {
+  if (!request.url!.startsWith('/')) {
+    const target = originForm(request.url!);
+    if (target === undefined) return malformed('The request target is not one of this server.');
+    request.url = target;
+  }
+  const { host = '', 'transfer-encoding': coding } = request.headers;
+  const hosts = countHeader(request, 'host');
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
+    return malformed('There must be one Host header.');
+  }
+  if (!VALID_HOST.test(host)) return malformed('The Host header is not valid.');
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion === '1.0')) {
+    return malformed('The only transfer coding is chunked, in HTTP/1.1.');
+  }
+  return undefined;
+}
+
+function malformed(detail: string): ApiError {
+  return new ApiError('MALFORMED_REQUEST', { detail });
+}
+
+function originForm(target: string): string | undefined {
+  if (!/^https?:\/\//i.test(target) || !URL.canParse(target)) return undefined;
+  return target.replace(/^https?:\/\/[^/?]*/i, '').replace(/^(?!\/)/, '/');
+}
+
+/** How often a header was sent: Node keeps only the first of some. @param name in lower case */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index]!;
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,89 @@
+import {
+  createHmac,
+  createPrivateKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Clock } from '../platform/clock.ts';
+import { UnknownMasterKeyError, type Keyring } from '../platform/keyring.ts';
+import type { Random } from '../platform/random.ts';
+import { StartupError } from '../platform/startup-error.ts';
+import { findOrInsertKey, createKeyResealer } from './key-store.ts';
+
+export { hasKeys } from './key-store.ts';
+
+/** A key with the id under which tokens name it. */
+export interface IdentifiedKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** The keys of this installation. They are kept in the database, so every node has the same ones. */
+export interface Keys {
+  /** Ed25519: signs tokens. */
+  readonly tokenSigning: IdentifiedKey;
+  /** 256 bits: encrypts tokens. */
+  readonly tokenEncryption: IdentifiedKey;
+  /** HMAC-SHA-256 of a hardware identifier, bound to one application. */
+  hwidDigest(appId: string, hwid: string): Buffer;
+  /** HMAC-SHA-256 of a licence key in canonical form. */
+  licenseDigest(licenseKey: string): Buffer;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Loads the installation's keys, and makes those that do not exist yet.
+ * @throws StartupError when the database was written under another master key
+ */
+export async function loadKeys({ knex, keyring, clock, random }: Dependencies): Promise<Keys> {
+  async function load(purpose: string, generate: () => Buffer): Promise<{ id: string; bytes: Buffer }> {
+    const context = sealContext(purpose);
+    const row = await findOrInsertKey(knex, {
+      purpose,
+      key_id: random.bytes(8).toString('base64url'),
+      sealed: keyring.seal(generate(), context),
+      created_at: clock.now(),
+    });
+    try {
+      return { id: row.key_id, bytes: keyring.open(row.sealed, context) };
+    } catch (error) {
+      if (!(error instanceof UnknownMasterKeyError)) throw error;
+      throw new StartupError(
+        'MASTER_KEY, or master.key in DATA_DIR, is not the key that this database was written under',
+      );
+    }
+  }
+  const symmetric = () => random.bytes(32);
+
+  const hwid = await load('hwid-hmac', symmetric);
+  const license = await load('license-hmac', symmetric);
+  const encryption = await load('token-encryption', symmetric);
+  const signing = await load('token-signing', () =>
+    generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
+  );
+  await createKeyResealer(knex, keyring, sealContext)();
+  const hwidKey = createSecretKey(hwid.bytes);
+  const licenseKey = createSecretKey(license.bytes);
+
+  return {
+    tokenSigning: {
+      id: signing.id,
+      key: createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' }),
+    },
+    tokenEncryption: { id: encryption.id, key: createSecretKey(encryption.bytes) },
+    hwidDigest: (appId, value) => createHmac('sha256', hwidKey).update(`${appId}\0`).update(value).digest(),
+    licenseDigest: (value) => createHmac('sha256', licenseKey).update(value).digest(),
+  };
+}
+
+function sealContext(purpose: string): string {
+  return `data-key:${purpose}`;
+}

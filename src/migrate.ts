@@ -1,0 +1,18 @@
+import { loadConfig } from './config.ts';
+import { migrate } from './migrations/index.ts';
+import { openDatabase } from './platform/database/index.ts';
+import { createLogger } from './platform/logger.ts';
+import { runCommand } from './command.ts';
+
+/** `npm run migrate`: brings the database to this version's schema, for deployments that do it before they start. */
+await runCommand(async () => {
+  const config = loadConfig(process.env);
+  const logger = createLogger(config.logLevel);
+  const database = await openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, logger });
+  try {
+    const ran = await database.withStatementTimeout(0, ({ knex }) => migrate(knex));
+    process.stdout.write(ran.length === 0 ? 'the schema is up to date\n' : `migrated: ${ran.join(', ')}\n`);
+  } finally {
+    await database.close();
+  }
+});

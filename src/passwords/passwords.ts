@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os';
+import { hash, verify } from '@node-rs/argon2';
+import pLimit from 'p-limit';
+import { ApiError } from '../errors/api-error.ts';
+
+/** Argon2id, the library's default algorithm, with OWASP's parameters: 19 MiB, 2 passes, 1 lane. */
+const PARAMETERS = {
+  memoryCost: 19_456,
+  timeCost: 2,
+  parallelism: 1,
+} as const;
+const PHC_PREFIX = '$argon2id$v=19$m=19456,t=2,p=1$';
+
+/** One core stays free for verifications, and no more hashes run than libuv has threads. */
+const CONCURRENT = Math.min(4, Math.max(1, availableParallelism() - 1));
+/** Done within half a second. */
+const WAITING = 16 * CONCURRENT;
+
+export interface Passwords {
+  /**
+   * @returns Argon2id in PHC form
+   * @throws ApiError TOO_MANY_REQUESTS when too many are waiting
+   */
+  hash(password: string): Promise<string>;
+  /**
+   * Takes as long for an account that does not exist as for one that does.
+   * @param phc the stored hash; undefined when there is no account
+   * @returns whether the password is right, and a new hash where the stored one has outdated parameters
+   * @throws ApiError TOO_MANY_REQUESTS when too many are waiting
+   */
+  verify(phc: string | undefined, password: string): Promise<{ valid: boolean; rehashed?: string }>;
+}
+
+/** Hashes passwords, a few at a time: a flood of logins is refused at once and never delays the rest. */
+export async function createPasswords(): Promise<Passwords> {
+  const limit = pLimit(CONCURRENT);
+  const decoy = await hash('no account has this password', PARAMETERS);
+
+  function queued<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (limit.activeCount + limit.pendingCount >= CONCURRENT + WAITING) {
+      throw new ApiError('TOO_MANY_REQUESTS', {
+        detail: 'Too many password checks are waiting.',
+        retryAfter: 1,
+      });
+    }
+    return limit(work);
+  }
+
+  return {
+    hash: async (password) => queued(() => hash(password, PARAMETERS)),
+    verify: async (phc, password) =>
+      queued(async () => {
+        const matches = await verify(phc ?? decoy, password);
+        if (!phc || !matches) return { valid: false };
+        if (phc.startsWith(PHC_PREFIX)) return { valid: true };
+        return { valid: true, rehashed: await hash(password, PARAMETERS) };
+      }),
+  };
+}

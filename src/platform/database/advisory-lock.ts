@@ -1,0 +1,26 @@
+import type { Knex } from 'knex';
+
+/** Waits for the lock of a name and holds it alone until the transaction ends. */
+export async function lockExclusive(trx: Knex.Transaction, name: string): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
+}
+
+/** Waits for the lock of a name and holds it, beside others who share it, until the transaction ends. */
+export async function lockShared(trx: Knex.Transaction, name: string): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [name]);
+}
+
+/**
+ * Runs work that only one process at a time may do, in a transaction that holds the lock of a name. The lock is the
+ * database's own: it ends with the transaction, however that ends.
+ */
+export async function withAdvisoryLock<Result>(
+  knex: Knex,
+  name: string,
+  work: (trx: Knex.Transaction) => Promise<Result>,
+): Promise<Result> {
+  return knex.transaction(async (trx) => {
+    await lockExclusive(trx, name);
+    return work(trx);
+  });
+}

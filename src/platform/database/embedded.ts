@@ -1,0 +1,179 @@
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { closeSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { StartupError } from '../startup-error.ts';
+import { chooseServerAccount } from './embedded-account.ts';
+import { prepareAddress, type EmbeddedAddress } from './embedded-address.ts';
+import { findPostgresBinaries } from './embedded-binaries.ts';
+import { DATABASE_NAME, ensureCluster } from './embedded-cluster.ts';
+import { createLauncher } from './embedded-launcher.ts';
+import { serverLog } from './embedded-log.ts';
+import { stopOrphan } from './embedded-orphan.ts';
+import { supervise } from './embedded-supervisor.ts';
+import { readPostmasterFile } from './postmaster-file.ts';
+
+/** Where to reach the server, as pg takes it. */
+export interface EmbeddedConnection {
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+  password?: string;
+}
+
+export interface EmbeddedPostgres {
+  readonly connection: EmbeddedConnection;
+  /** Shuts the server down; what was committed is on disk. */
+  stop(): Promise<void>;
+}
+
+interface EmbeddedOptions {
+  dataDir: string;
+  logger: Logger;
+  settings?: Record<string, string>;
+}
+
+const SETTINGS: Record<string, string> = {
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  jit: 'off',
+  // Containers have 64 MB of shared memory, too little for parallel plans.
+  max_parallel_workers_per_gather: '0',
+  // Failed statements are answered to us; here they would only fill the disk, with the values in them.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+/**
+ * Starts a PostgreSQL of our own on `<dataDir>/postgres`, creating it at first, and keeps it running. The caller holds
+ * the lock of the data folder.
+ *
+ * @param options.dataDir an existing folder
+ * @param options.settings server settings by name, such as `{ fsync: 'off' }` in tests
+ * @throws StartupError with the reason when it cannot run here
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await start({ ...options, dataDir: realpathSync(options.dataDir) });
+  } catch (error) {
+    if (error instanceof StartupError || !(error instanceof Error && 'syscall' in error)) throw error;
+    throw new StartupError(
+      `Cannot run the embedded database in DATA_DIR (${options.dataDir}): ${error.message}; start Latchkey under the account that owns the folder, or set DATABASE_URL.`,
+      { cause: error },
+    );
+  }
+}
+
+async function start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { dataDir, logger } = options;
+  const databaseDir = join(dataDir, 'postgres');
+  const binaries = await findPostgresBinaries();
+  const postgres = realpathSync(binaries.postgres);
+  const account = chooseServerAccount(databaseDir);
+  await stopOrphan(databaseDir, binaries.pg_ctl, logger);
+
+  const address = await prepareAddress(dataDir, account);
+  try {
+    const reachable = process.platform === 'win32' ? [dataDir] : [dataDir, address.host];
+    const launcher = createLauncher(account, postgres, reachable);
+    if (launcher.elevatedBecause !== undefined)
+      logger.info(
+        { reason: launcher.elevatedBecause },
+        'the database server gets the right CAP_DAC_OVERRIDE',
+      );
+
+    await ensureCluster({
+      dataDir,
+      databaseDir,
+      initdb: realpathSync(binaries.initdb),
+      launcher,
+      account,
+      durable: options.settings?.fsync !== 'off',
+      passwordFile: address.passwordFile,
+    });
+
+    const settings = { ...SETTINGS, ...address.settings, ...options.settings };
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const log = serverLog(join(dataDir, 'postgres.log'));
+    const supervised = await supervise({
+      launch: () => {
+        const descriptor = log.open();
+        try {
+          return launcher.launch(postgres, ['-D', databaseDir, ...args], ['ignore', descriptor, descriptor]);
+        } finally {
+          closeSync(descriptor);
+        }
+      },
+      isReady: (pid) => {
+        const note = readPostmasterFile(databaseDir);
+        return note?.pid === pid && note.ready;
+      },
+      requestStop: (child, how) => requestStop(child, how, databaseDir, binaries.pg_ctl),
+      log,
+      logger,
+    });
+
+    const connection = connectionTo(address);
+    try {
+      await ensureDatabase(connection);
+    } catch (error) {
+      await supervised.stop();
+      const reason = (error as Error).message;
+      throw new StartupError(`The embedded database did not start: ${reason} (see ${log.path})`, {
+        cause: error,
+      });
+    }
+    return {
+      connection,
+      stop: async () => {
+        await supervised.stop();
+        address.release();
+      },
+    };
+  } catch (error) {
+    address.release();
+    throw error;
+  }
+}
+
+function connectionTo({ host, port, password }: EmbeddedAddress): EmbeddedConnection {
+  return { host, port, user: DATABASE_NAME, database: DATABASE_NAME, ...(password && { password }) };
+}
+
+function requestStop(
+  child: ChildProcess,
+  how: 'fast' | 'immediate',
+  databaseDir: string,
+  pgCtl: string,
+): void {
+  if (process.platform === 'win32') {
+    spawnSync(pgCtl, ['stop', '-D', databaseDir, '-m', how, '-W'], { windowsHide: true });
+  } else {
+    child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+  }
+}
+
+async function ensureDatabase(connection: EmbeddedConnection): Promise<void> {
+  try {
+    await ask(connection, 'SELECT 1');
+  } catch (error) {
+    const missing = (error as { code?: string }).code === '3D000';
+    if (!missing) throw error;
+    await ask({ ...connection, database: 'postgres' }, `CREATE DATABASE ${DATABASE_NAME}`);
+  }
+}
+
+async function ask(connection: EmbeddedConnection, statement: string): Promise<void> {
+  const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,169 @@
+import { mkdirSync } from 'node:fs';
+import createKnex, { type Knex } from 'knex';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { StartupError } from '../startup-error.ts';
+import { lockDataFolder } from './data-folder-lock.ts';
+import { startEmbeddedPostgres } from './embedded.ts';
+import { createPool } from './pool.ts';
+import { checkServer } from './server.ts';
+
+export { DataFolderInUseError } from './data-folder-lock.ts';
+export { isUnavailable, isUniqueViolation, isUnstorableInput } from './errors.ts';
+
+const STATEMENT_TIMEOUT_MS = 2_000;
+const MAX_CONNECTIONS = 10;
+/** Two for batches of lookups, one for health checks. */
+const OWN_CONNECTIONS = 3;
+const CLOSE_WITHIN_MS = 3_000;
+
+/** Two ways to ask the same database. */
+export interface Queries {
+  readonly knex: Knex;
+  /**
+   * For named, prepared statements that must not wait behind anything else: `pool.query({ name, text, values })`. It has a few
+   * connections of its own.
+   */
+  readonly pool: pg.Pool;
+}
+
+export interface Database extends Queries {
+  /** Whether it is the one that Latchkey runs by itself. */
+  readonly embedded: boolean;
+  /** Resolves when the database answers; rejects within about 2 s otherwise. */
+  ping(): Promise<void>;
+  /**
+   * Runs work whose statements may take longer, such as migrations, on connections of its own that are closed after it.
+   * @param statementTimeoutMs how long one statement may take; 0 for as long as it likes
+   */
+  withStatementTimeout<T>(statementTimeoutMs: number, work: (queries: Queries) => Promise<T>): Promise<T>;
+  /** Ends the connections and the embedded server, and gives the data folder free. Calling it again does nothing more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the database: a PostgreSQL server by its address, else one of our own in the data folder.
+ *
+ * @param options.databaseUrl `postgresql://…`; undefined for the embedded one
+ * @param options.dataDir the data folder; created when missing, locked while the embedded one is open
+ * @param options.maxConnections 10 unless told
+ * @param options.statementTimeoutMs how long one statement may take, 2000 unless told; 0 for as long as it likes
+ * @param options.settings server settings of the embedded one by name, such as `{ fsync: 'off' }` in tests
+ * @throws DataFolderInUseError when another Latchkey has the data folder
+ * @throws StartupError with one line on anything else that the operator can mend
+ */
+export async function openDatabase(options: {
+  databaseUrl?: string | undefined;
+  dataDir: string;
+  logger: Logger;
+  maxConnections?: number;
+  statementTimeoutMs?: number;
+  settings?: Record<string, string>;
+}): Promise<Database> {
+  const { databaseUrl, logger, maxConnections = MAX_CONNECTIONS } = options;
+  const place =
+    databaseUrl === undefined
+      ? await openEmbedded(options.dataDir, logger, options.settings)
+      : await openServer(databaseUrl);
+
+  const open = (connections: number, statementTimeoutMs: number): Connections => {
+    const { connection } = place;
+    const create = (most: number) =>
+      createPool({ connection, maxConnections: most, statementTimeoutMs, logger });
+    const shared = create(connections);
+    return { pool: create(OWN_CONNECTIONS), shared, knex: knexOver(shared, logger) };
+  };
+  const connections = open(maxConnections, options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
+  const { pool, knex } = connections;
+
+  let closed: Promise<void> | undefined;
+  return {
+    knex,
+    pool,
+    embedded: databaseUrl === undefined,
+    ping: async () => void (await pool.query('SELECT 1')),
+    withStatementTimeout: async (statementTimeoutMs, work) => {
+      const patient = open(4, statementTimeoutMs);
+      try {
+        return await work(patient);
+      } finally {
+        await endWithin(patient, CLOSE_WITHIN_MS);
+      }
+    },
+    close: () =>
+      (closed ??= (async () => {
+        await endWithin(connections, CLOSE_WITHIN_MS);
+        await place.close();
+      })()),
+  };
+}
+
+interface Connections extends Queries {
+  /** What knex draws from. */
+  readonly shared: pg.Pool;
+}
+
+interface Place {
+  connection: pg.PoolConfig;
+  close(): Promise<void>;
+}
+
+async function openEmbedded(
+  dataDir: string,
+  logger: Logger,
+  settings: Record<string, string> | undefined,
+): Promise<Place> {
+  try {
+    // Others may pass through, not look: the server runs under another account when we are root.
+    mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  } catch (error) {
+    throw new StartupError(`Cannot create the data folder of DATA_DIR: ${(error as Error).message}`);
+  }
+  const lock = lockDataFolder(dataDir);
+  try {
+    const server = await startEmbeddedPostgres({ dataDir, logger, ...(settings && { settings }) });
+    return {
+      connection: { ...server.connection, ssl: false },
+      close: async () => {
+        await server.stop();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openServer(databaseUrl: string): Promise<Place> {
+  await checkServer(databaseUrl);
+  return { connection: { connectionString: databaseUrl }, close: async () => {} };
+}
+
+function knexOver(pool: pg.Pool, logger: Logger): Knex {
+  return createKnex({
+    client: 'pg',
+    connectionPool: pool,
+    // Spares a question to the server; knex only asks to know what syntax it may use.
+    version: '14.0',
+    // Or errors, and so the log, would hold the values of the statement.
+    compileSqlOnError: false,
+    log: {
+      warn: (message: unknown) => logger.debug({ knex: message }, 'knex'),
+      error: (message: unknown) => logger.error({ knex: message }, 'knex'),
+      deprecate: (message: unknown) => logger.warn({ knex: message }, 'knex'),
+      debug: (message: unknown) => logger.debug({ knex: message }, 'knex'),
+    },
+  });
+}
+
+/** Connections in use get a moment to come back; a hanging one must not keep the process. */
+async function endWithin({ pool, shared, knex }: Connections, ms: number): Promise<void> {
+  await knex.destroy();
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([
+    Promise.all([pool.end(), shared.end()]),
+    new Promise((resolve) => (timer = setTimeout(resolve, ms))),
+  ]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a running server notes in its data folder. */
+export interface PostmasterFile {
+  path: string;
+  pid: number;
+  ready: boolean;
+  lines: string[];
+}
+
+/** Reads the note of the server on that folder; undefined when there is none. */
+export function readPostmasterFile(databaseDir: string): PostmasterFile | undefined {
+  const path = join(databaseDir, 'postmaster.pid');
+  let lines: string[];
+  try {
+    lines = readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return undefined;
+  }
+  const pid = Number(lines[0]);
+  return Number.isInteger(pid) && pid > 0
+    ? { path, pid, ready: lines[7]?.trim() === 'ready', lines }
+    : undefined;
+}

@@ -1,0 +1,26 @@
+import { pino, type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * JSON lines on standard error: standard output belongs to what a person reads.
+ * @param level the least severe level that is written
+ */
+export function createLogger(level: LogLevel): Logger {
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
+    pino.destination({ fd: 2, sync: true }),
+  );
+}
+
+/** Only these: a database error's `detail` holds the values of the row that it is about. */
+function describeError(error: unknown, depth = 0): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const { code } = error as NodeJS.ErrnoException;
+  const more = cause === undefined || depth > 3 ? {} : { cause: describeError(cause, depth + 1) };
+  return { type: name, message, code, stack, ...more };
+}

@@ -1,0 +1,32 @@
+import { randomBytes, randomFillSync } from 'node:crypto';
+
+/** Where unpredictable bytes come from. Passed in everywhere, so that tests can repeat themselves. */
+export interface Random {
+  /** `size` unpredictable bytes, never given twice. */
+  bytes(size: number): Buffer;
+}
+
+/** One call of the operating system for many small values: each costs more than all else that a request id needs. */
+const POOL_BYTES = 4096;
+const LARGEST_POOLED = 64;
+
+/** The operating system's cryptographic source. */
+export const systemRandom: Random = createPooledRandom();
+
+function createPooledRandom(): Random {
+  const pool = Buffer.alloc(POOL_BYTES);
+  let next = POOL_BYTES;
+  return {
+    bytes(size) {
+      if (size > LARGEST_POOLED) return randomBytes(size);
+      if (next + size > POOL_BYTES) {
+        randomFillSync(pool);
+        next = 0;
+      }
+      const taken = Buffer.from(pool.subarray(next, next + size));
+      pool.fill(0, next, next + size);
+      next += size;
+      return taken;
+    },
+  };
+}

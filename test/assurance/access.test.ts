@@ -1,0 +1,563 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, test, vi } from 'vitest';
+import { catalogue } from '../../src/errors/catalogue.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+import { expectContract } from '../support/exchange.ts';
+import { newApp, newDeveloper, newHwid, newSession, newUser, unique } from '../support/fixtures.ts';
+import { spawnService } from '../support/processes.ts';
+import { MASTER_KEY } from '../support/service.ts';
+import { clearApplication } from './support/clear.ts';
+import { sendRaw } from './support/raw.ts';
+
+// Files share their modules: what was loaded before is loaded again here, on the watched library.
+vi.mock('@node-rs/argon2', { spy: true });
+vi.resetModules();
+const argon2 = await import('@node-rs/argon2');
+const { startTestService } = await import('../support/service.ts');
+
+const service = await startTestService();
+const { api } = service;
+
+/** Names of columns and of what other systems trust a client to say. */
+const INJECTED = {
+  role: 'admin',
+  roles: ['admin'],
+  is_admin: true,
+  admin: true,
+  tier: 'VIP',
+  tiers_override: ['VIP'],
+  subscription_tier: 'VIP',
+  subscription_expires_at: '9999-12-31T23:59:59.999Z',
+  balance: 1_000_000,
+  price: 0,
+  user_id: 'usr_injected',
+  developer_id: 'dev_injected',
+  license_id: 'lic_injected',
+  plan_id: 'enterprise',
+  plan: 'enterprise',
+  max_apps: 1_000,
+  max_users_per_app: 1_000_000,
+  apps: -100,
+  users: -100,
+  paused_total_ms: 999_999_999,
+  paused_at: null,
+  status_code: 'active',
+  secret_sealed: 'x',
+  username_key: 'x',
+  password_hash: 'x',
+  hwid_digest: 'x',
+  email_key: 'x',
+  key_digest: 'x',
+  redeemed_at: null,
+  redeemed_by: 'usr_injected',
+  deleted_at: '2020-01-01T00:00:00Z',
+  created_at: '2020-01-01T00:00:00Z',
+  expires_at: '9999-12-31T23:59:59.999Z',
+  ended_at: null,
+  expiry: '9999-12-31T23:59:59.999Z',
+  session_id: 'x'.repeat(22),
+  developer: { developerId: 'dev_injected' },
+  requestBody: {},
+  path: { app_id: 'app_injected' },
+  query: { limit: 100_000 },
+  $where: '1=1',
+  constructor: { prototype: { role: 'admin' } },
+};
+
+/** All rows of all tables as text, without what differs from one walk to the next. */
+async function dump(url: string): Promise<Record<string, Record<string, unknown>[]>> {
+  const client = await connectTo(url);
+  const { rows } = await client.query<{ table_name: string }>(
+    "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+  );
+  const tables: Record<string, Record<string, unknown>[]> = {};
+  for (const { table_name: table } of rows) {
+    tables[table] = (await client.query<Record<string, unknown>>(`select * from "${table}"`)).rows;
+  }
+  return tables;
+}
+
+describe('members that nobody may set', () => {
+  test('a whole walk with all of them is the same walk as without', async () => {
+    const walk = async (extra: object) => {
+      const databaseUrl = await createTestDatabase();
+      const one = await startTestService({ DATABASE_URL: databaseUrl });
+      const account = { email: 'dev@example.com', password: 'a developer password' };
+      const { app_id: _unused, ...more } = { app_id: '', ...extra };
+      const post = async <Body>(path: string, body: object, token?: string) =>
+        (await one.api.post<Body>(path, { ...more, ...body }, { token })).body;
+      const { token } = await post<{ token: string }>('/api/v2/dev/register', account);
+      await post('/api/v2/dev/login', account);
+      const app = await post<{ app_id: string; secret: string }>('/api/v2/dev/apps', { name: 'App' }, token);
+      const own = `/api/v2/dev/apps/${app.app_id}`;
+      // tier and redeem_by are members of this one.
+      const { licenses } = await post<{ licenses: { license_key: string }[] }>(
+        `${own}/licenses`,
+        { amount: 2, duration_days: 7, tier: 'Standard', redeem_by: null, note: null },
+        token,
+      );
+      const credentials = { app_id: app.app_id, secret: app.secret };
+      const user = { username: 'ada', password: 'a user password', hwid: 'a machine' };
+      await post('/api/v1/client/init', credentials);
+      await post('/api/v1/client/register', { ...credentials, ...user, email: 'ada@example.com' });
+      const session = await post<{ token: string }>('/api/v1/client/login', { ...credentials, ...user });
+      const handle = { app_id: app.app_id, token: session.token, hwid: user.hwid };
+      const { license_key } = licenses[0]!;
+      await post('/api/v1/client/activate', { ...credentials, username: 'ada', license_key });
+      const verified = await post<Record<string, unknown>>('/api/v1/client/verify-session', handle);
+      await one.api.call(
+        'PATCH',
+        own,
+        { ...more, name: 'Renamed', status: 'active', tiers: undefined },
+        { token },
+      );
+      await post('/api/v1/client/logout', handle);
+      return { rows: await dump(databaseUrl), verified };
+    };
+    /** Random values and what follows from them. */
+    const VARYING = /(^|_)(id|digest|sealed|hash|by)$/;
+    const comparable = ({ rows, verified }: Awaited<ReturnType<typeof walk>>) => ({
+      rows: Object.fromEntries(
+        Object.entries(rows).map(([table, all]) => [
+          table,
+          all.map((each) =>
+            Object.fromEntries(
+              Object.entries(each).map(([name, value]) => [
+                name,
+                VARYING.test(name) && name !== 'plan_id' && value !== null ? '(varies)' : value,
+              ]),
+            ),
+          ),
+        ]),
+      ),
+      verified: { ...verified, user_id: '(varies)' },
+    });
+    const {
+      knex_migrations: _a,
+      knex_migrations_lock: _b,
+      data_keys: _c,
+      ...plain
+    } = comparable(await walk({})).rows;
+    const {
+      knex_migrations: _d,
+      knex_migrations_lock: _e,
+      data_keys: _f,
+      ...injected
+    } = comparable(await walk(INJECTED)).rows;
+    expect(injected).toEqual(plain);
+    expect(JSON.stringify(injected)).not.toMatch(/injected|enterprise|admin/);
+  });
+
+  test('a change of nothing but foreign members changes nothing', async () => {
+    const app = await newApp(api);
+    const own = `/api/v2/dev/apps/${app.app_id}`;
+    const before = await api.call('GET', own, undefined, app);
+    service.clock.advance(1_000);
+    await api.call('PATCH', own, { ...INJECTED, app_id: 'x', secret: 'x' }, app);
+    const after = await api.call('GET', own, undefined, app);
+    expect(after.body).toEqual(before.body);
+    expect((await api.init(app.with({}))).status).toBe(200);
+  });
+
+  test('nothing is left on the prototypes', () => {
+    expect(({} as Record<string, unknown>)['role']).toBeUndefined();
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+});
+
+describe('who is there and who is not', () => {
+  const hashes = async (work: () => Promise<unknown>) => {
+    vi.mocked(argon2.verify).mockClear();
+    vi.mocked(argon2.hash).mockClear();
+    await work();
+    return {
+      verify: vi.mocked(argon2.verify).mock.calls.length,
+      hash: vi.mocked(argon2.hash).mock.calls.length,
+    };
+  };
+  /** What an answer says, without what differs from one to the next. */
+  const said = ({ status, headers, body }: { status: number; headers: Headers; body: object }) => ({
+    status,
+    body: { ...body, timestamp: '', request_id: '' },
+    headers: [...headers.keys()],
+    length: headers.get('content-length'),
+  });
+
+  test('an existing and a missing user get the same answer for the same work', async () => {
+    const app = await newApp(api);
+    const user = await newUser(api, app);
+    const bound = { ...user, password: 'a wrong password' };
+    const answers: unknown[] = [];
+    const work: unknown[] = [];
+    for (const each of [
+      bound,
+      { ...bound, hwid: newHwid() },
+      { ...bound, username: unique('user') },
+      { ...bound, username: unique('user'), password: user.password },
+    ]) {
+      work.push(await hashes(async () => answers.push(said(await api.login(app.with(each))))));
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({ status: 401, body: { code: 'INVALID_CREDENTIALS' } });
+    for (const each of work) expect(each).toEqual({ verify: 1, hash: 0 });
+    // The one who exists is verified against his own hash, the other one against a hash with the same parameters.
+    const [own, , decoy] = vi.mocked(argon2.verify).mock.calls.map(([phc]) => String(phc));
+    expect(own?.split('$').slice(0, 4)).toEqual((decoy ?? own)?.split('$').slice(0, 4));
+  });
+
+  test('an existing and a missing developer likewise', async () => {
+    const developer = await newDeveloper(api);
+    const answers: unknown[] = [];
+    for (const email of [developer.email, `${unique('nobody')}@example.com`]) {
+      const body = { email, password: 'a wrong password' };
+      const work = await hashes(async () => answers.push(said(await api.post('/api/v2/dev/login', body))));
+      expect(work).toEqual({ verify: 1, hash: 0 });
+    }
+    expect(answers[1]).toEqual(answers[0]);
+  });
+
+  test('a missing, a foreign, a deleted application and a wrong secret are one answer', async () => {
+    const app = await newApp(api);
+    const foreign = await newApp(api);
+    const deleted = await newApp(api);
+    await api.call('DELETE', `/api/v2/dev/apps/${deleted.app_id}`, undefined, deleted);
+    const user = { username: 'ada', password: 'a user password', hwid: 'a machine', license_key: 'x' };
+    for (const path of ['init', 'register', 'login', 'activate']) {
+      const answers = [];
+      for (const { app_id, secret } of [
+        { app_id: app.app_id, secret: foreign.secret },
+        { app_id: foreign.app_id, secret: app.secret },
+        { app_id: app.app_id, secret: `${app.secret} ` },
+        { app_id: app.app_id, secret: app.secret.toLowerCase() },
+        { app_id: 'app_nothing', secret: app.secret },
+        { app_id: '\u0001', secret: app.secret },
+        { ...deleted },
+      ]) {
+        answers.push(said(await api.post(`/api/v1/client/${path}`, { ...user, app_id, secret })));
+      }
+      expect(answers[0]).toMatchObject({ status: 401, body: { code: 'INVALID_APP_CREDENTIALS' } });
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+    }
+  });
+
+  test('NUL in an app_id is refused like any other wrong one', async () => {
+    const app = await newApp(api);
+    const { status } = await api.init({ app_id: `${app.app_id}\u0000`, secret: app.secret });
+    expect([400, 401]).toContain(status);
+  });
+
+  test('a foreign application and its licences are as absent as one that never was', async () => {
+    const app = await newApp(api);
+    await app.keys(1);
+    const stranger = await newDeveloper(api);
+    const absent = `app_${'0'.repeat(26)}`;
+    for (const [method, tail, body] of [
+      ['GET', ''],
+      ['PATCH', '', { name: 'mine' }],
+      ['DELETE', ''],
+      ['GET', '/licenses'],
+      ['POST', '/licenses', { amount: 1, duration_days: 1, tier: 'Pro' }],
+      ['POST', '/licenses', { amount: 1, duration_days: 1, tier: 'no such tier' }],
+    ] as const) {
+      const answers = [];
+      for (const id of [app.app_id, absent]) {
+        const answer = await api.call(method, `/api/v2/dev/apps/${id}${tail}`, body, stranger);
+        answers.push(said({ ...answer, body: { ...answer.body, instance: '' } }));
+      }
+      expect(answers[0], `${method} ${tail}`).toMatchObject({ status: 404 });
+      expect(answers[1]).toEqual(answers[0]);
+    }
+    const { body } = await api.call('GET', '/api/v2/dev/apps', undefined, stranger);
+    expect(body['data']).toEqual([]);
+    expect((await api.init(app.with({}))).status).toBe(200);
+  });
+
+  test("another application's cursor and key open nothing", async () => {
+    const [one, two] = [await newApp(api), await newApp(api)];
+    const [key] = await one.keys(3);
+    const page = await api.call<{ next_cursor: string }>(
+      'GET', `/api/v2/dev/apps/${one.app_id}/licenses?limit=1`, undefined, one,
+    ); // prettier-ignore
+    const listed = await api.call(
+      'GET', `/api/v2/dev/apps/${two.app_id}/licenses?cursor=${page.body.next_cursor}`, undefined, two,
+    ); // prettier-ignore
+    expect(listed.body['data']).toEqual([]);
+    const user = await newUser(api, two);
+    const activated = await api.activate(two.with({ username: user.username, license_key: key! }));
+    expect(activated.body.code).toBe('LICENSE_NOT_FOUND');
+  });
+});
+
+describe('while an application goes away', () => {
+  test('what is under way is refused, never a failure', async () => {
+    const app = await newApp(api);
+    const owner = await newUser(api, app);
+    const [key] = await app.keys(1);
+    const own = `/api/v2/dev/apps/${app.app_id}`;
+    const registrations = Array.from({ length: 12 }, (_, n) =>
+      api.register(app.with({ username: `late-${n}`, password: 'a user password', hwid: newHwid() })),
+    );
+    const others = [
+      api.login(app.with(owner)),
+      api.activate(app.with({ username: owner.username, license_key: key! })),
+    ];
+    // All have passed the application's credentials and wait for a hash, one after the other.
+    await vi.waitFor(() => expect(vi.mocked(argon2.hash).mock.calls.length).toBeGreaterThan(2), {
+      interval: 1,
+    });
+    expect((await api.call('DELETE', own, undefined, app)).status).toBe(200);
+    await clearApplication(service, app.app_id);
+    const answers = await Promise.all([...registrations, ...others]);
+    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+  });
+});
+
+describe('a developer who wants to end it', () => {
+  test.each(['disabled', 'paused'] as const)(
+    '%s: is not kept waiting by a flood of activations',
+    async (status) => {
+      const app = await newApp(api);
+      const users = await Promise.all(Array.from({ length: 8 }, () => newUser(api, app)));
+      const nodes = [service, await startTestService({ DATABASE_URL: service.databaseUrl })];
+      let running = true;
+      let asked = 0;
+      const floods = nodes.flatMap(({ services }) =>
+        users.map(async ({ username }) => {
+          const application = await services.applications.authenticate(app.app_id, app.secret);
+          // A refusal that asks no database must still give others their turn, and nothing runs for ever.
+          for (
+            const end = performance.now() + 6_000;
+            running && performance.now() < end;
+            await setImmediate()
+          ) {
+            await services.users
+              .activate(application, username, '00000-00000-00000-00000-00000')
+              .catch(() => {});
+            asked += 1;
+          }
+        }),
+      );
+      await expect.poll(() => asked, { interval: 5 }).toBeGreaterThan(200);
+      const started = performance.now();
+      const answer = await api.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, { status }, app);
+      const took = performance.now() - started;
+      running = false;
+      await Promise.all(floods);
+      expect({ status: answer.status, code: answer.body['code'] }).toEqual({ status: 200, code: undefined });
+      expect(took).toBeLessThan(5_000);
+    },
+  );
+});
+
+describe('secrets at rest', () => {
+  /** A secret in each form in which it could lie about. */
+  function forms(secret: string): Map<string, string> {
+    const bytes = Buffer.from(secret);
+    const found = new Map([
+      ['plain', secret],
+      ['hex', bytes.toString('hex')],
+      ['JSON', JSON.stringify(secret).slice(1, -1)],
+      ['sha256', createHash('sha256').update(bytes).digest('hex')],
+    ]);
+    for (let shift = 0; shift < 3; shift++) {
+      const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+      const inner = text.slice(shift === 0 ? 0 : 4, text.length - 4);
+      if (inner.length < 8) continue;
+      found.set(`base64 ${shift}`, inner);
+      found.set(`base64url ${shift}`, inner.replaceAll('+', '-').replaceAll('/', '_'));
+    }
+    return found;
+  }
+
+  test('neither the database nor the log of a process at LOG_LEVEL=trace holds one', async () => {
+    const databaseUrl = await createTestDatabase();
+    const process_ = await spawnService({
+      DATABASE_URL: databaseUrl,
+      MASTER_KEY,
+      LOG_LEVEL: 'trace',
+    });
+    const { api: remote } = process_;
+    const secrets = new Map<string, string>([['master key', MASTER_KEY]]);
+    const handles = new Set<string>();
+    const keep = (name: string, value: string) => {
+      secrets.set(name, value);
+      return value;
+    };
+
+    const email = `${unique('dev')}@example.com`;
+    const password = keep('developer password', `pw-${randomBytes(12).toString('hex')}`);
+    const registered = await remote.post<{ token: string }>('/api/v2/dev/register', { email, password });
+    const token = keep('developer token', registered.body.token);
+    handles.add('developer token');
+    await remote.post('/api/v2/dev/login', { email, password: keep('wrong password', `no-${password}`) });
+    const made = await remote.post<{ app_id: string; secret: string }>(
+      '/api/v2/dev/apps',
+      { name: 'App' },
+      { token },
+    );
+    const { app_id } = made.body;
+    const secret = keep('app secret', made.body.secret);
+    const own = `/api/v2/dev/apps/${app_id}`;
+    const wanted = { amount: 2, duration_days: 7, tier: 'Pro' };
+    const { licenses } = (
+      await remote.post<{ licenses: { license_key: string }[] }>(`${own}/licenses`, wanted, { token })
+    ).body;
+    const [first, second] = licenses.map(({ license_key }, index) => keep(`licence ${index}`, license_key));
+    for (const key of [first!, second!]) keep(`${key} without dashes`, key.replaceAll('-', ''));
+
+    const app = { app_id, secret };
+    const user = {
+      username: unique('user'),
+      password: keep('user password', `pw-${randomBytes(12).toString('hex')}`),
+      hwid: keep('hwid', newHwid()),
+    };
+    await remote.register({ ...app, ...user, license_key: first! });
+    const login = await remote.login({ ...app, ...user });
+    keep('session token', login.body.token);
+    keep('session id', login.body.session_id);
+    handles.add('session token').add('session id');
+    await remote.login({ ...app, ...user, hwid: keep('other hwid', newHwid()) });
+    await remote.login({ ...app, ...user, password: secrets.get('wrong password')! });
+    await remote.activate({ ...app, username: user.username, license_key: first! });
+    await remote.activate({ ...app, username: user.username, license_key: second! });
+    await remote.verify({ app_id, token: login.body.token, hwid: user.hwid });
+    await remote.verify({ app_id, token: keep('unknown token', `tk-${randomBytes(30).toString('hex')}`) });
+    await remote.call('GET', own, undefined, { token });
+    await remote.call('GET', `${own}/licenses`, undefined, { token });
+    await remote.call('GET', `${own}?secret=${secret}`, undefined, { token });
+    // Requests that break, with secrets in every part of them.
+    await remote.post('/api/v1/client/login', `{"secret":"${secret}","password":"${user.password}`);
+    await remote.post('/api/v1/client/login', { ...app, ...user, username: '\u0000' });
+    await remote.init({ app_id: `${app_id}\u0000`, secret });
+    await sendRaw(remote.baseUrl, `GET /${secret} HTTP/1.1\r\nX: ${user.password}\0\r\n\r\n`);
+    // Something unforeseen: a table that is not there any more, and then the one who asks is told nothing.
+    const client = await connectTo(databaseUrl);
+    await client.query('alter table subscriptions rename to hidden');
+    const failed = await remote.verify({ app_id, token: login.body.token, hwid: user.hwid });
+    expect(failed.status).toBe(500);
+    const activated = await remote.activate({ ...app, username: user.username, license_key: second! });
+    expect(activated.status).toBeGreaterThanOrEqual(400);
+    await client.query('alter table hidden rename to subscriptions');
+    await client.query('alter table users add constraint broken check (username <> $$broken$$)');
+    const broken = { ...app, ...user, username: 'broken' };
+    expect((await remote.register(broken)).status).toBe(500);
+    await remote.logout({ app_id, token: login.body.session_id });
+
+    const rows: string[] = [];
+    for (const [table, all] of Object.entries(await dump(databaseUrl))) {
+      expect(all.length, `${table} is empty`).toBeGreaterThan(0);
+      for (const row of all) {
+        for (const value of Object.values(row)) {
+          if (Buffer.isBuffer(value)) rows.push(value.toString('hex'), value.toString('latin1'));
+          else rows.push(JSON.stringify(value));
+        }
+      }
+    }
+    await process_.end('SIGTERM');
+    const { stdout, stderr } = process_.output();
+    const places = { database: rows.join('\n'), log: stderr, terminal: stdout };
+    const faults: string[] = [];
+    for (const [name, value] of secrets) {
+      for (const [form, text] of forms(value)) {
+        // The digest of a handle that is random enough is how the database finds it.
+        const digest = form === 'sha256' && handles.has(name);
+        for (const [place, content] of Object.entries(places)) {
+          if (digest && place === 'database') continue;
+          if (content.includes(text)) faults.push(`${name} (${form}) is in the ${place}`);
+        }
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(places.log, 'the two failures are in the log').toMatch(/INTERNAL_ERROR/);
+    expect(places.log).not.toContain(user.username);
+  });
+});
+
+describe('pages', () => {
+  const pages = [
+    '/',
+    '/errors',
+    ...Object.keys(catalogue).map((code) => `/errors/${code.toLowerCase().replaceAll('_', '-')}`),
+  ];
+
+  test.each(pages)('%s: a strict policy and no script', async (path) => {
+    const response = await fetch(`${service.baseUrl}${path}`);
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(response.headers.get('set-cookie')).toBeNull();
+    const policy = response.headers.get('content-security-policy')!;
+    expect(policy).toMatch(/default-src 'none'/);
+    expect(policy).toMatch(/frame-ancestors 'none'/);
+    expect(policy).toMatch(/base-uri 'none'/);
+    expect(policy).toMatch(/form-action 'none'/);
+    expect(policy).not.toMatch(/script-src|\*|unsafe-eval/);
+    expect(text).not.toMatch(/<script|javascript:|\son\w+=|<iframe|<form/i);
+  });
+
+  test('no page holds what the request said', async () => {
+    const mark = '<script>mark()</script>';
+    const encoded = encodeURIComponent(mark);
+    const targets = [
+      `/${mark}`, `/errors/${mark}`, `/?${mark}`, `/errors?${mark}`, `/errors/not-found?${mark}`, `/${encoded}`,
+      `/errors/${encoded}`, `/errors/not-found/${encoded}`, `http://${mark}`, `http://[${mark}`, `x:${mark}`, `//${mark}`,
+      `/errors/%ZZ${mark}`, `/openapi.json?${mark}`, `/health/${mark}`, `/health?${mark}`,
+    ]; // prettier-ignore
+    for (const target of targets) {
+      const headers = `Host: ${mark}\r\nX-Forwarded-Host: ${mark}\r\nReferer: ${mark}\r\nUser-Agent: ${mark}\r\n`;
+      for (const accept of ['text/html', 'application/json', '*/*']) {
+        const bytes = `GET ${target} HTTP/1.1\r\n${headers}Accept: ${accept}\r\n\r\n`;
+        const { answers } = await sendRaw(service.baseUrl, bytes);
+        const [answer] = answers;
+        expect(answer, target).toBeDefined();
+        const type = answer!.headers.get('content-type') ?? '';
+        // What the parser refuses has a test of its own below.
+        if (answer!.headers.get('connection') !== 'close')
+          expect(answer!.headers.get('x-content-type-options'), `${answer!.status} ${type} ${target}`).toBe(
+            'nosniff',
+          );
+        if (type.startsWith('text/html')) {
+          expect(answer!.text).not.toMatch(/mark\(\)/);
+          expect(answer!.status, `only a page of ours is HTML: ${target}`).toBe(200);
+        } else expect(type).toMatch(/^application\/(problem\+)?json/);
+      }
+    }
+  });
+
+  test('even what is refused before it is a request is not to be guessed at or kept', async () => {
+    for (const bytes of ['GARBAGE\r\n\r\n', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`]) {
+      const [answer] = (await sendRaw(service.baseUrl, bytes)).answers;
+      expectContract({ method: 'GET', path: '/no-operation', ...answer! });
+      expect(answer!.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer!.headers.get('cache-control')).toBe('no-store');
+    }
+  });
+
+  test('an answer with a secret in it is stored by nobody', async () => {
+    const app = await newApp(api);
+    const session = await newSession(api, app);
+    const listed = await api.call('GET', `/api/v2/dev/apps/${app.app_id}/licenses`, undefined, app);
+    const verified = await api.verify({ app_id: app.app_id, token: session.token });
+    for (const { headers } of [listed, verified]) {
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+      expect(headers.get('set-cookie')).toBeNull();
+    }
+  });
+});
+
+test('the pool of database connections is whole after all this', async () => {
+  expect((await api.call('GET', '/health')).status).toBe(200);
+  const client = new pg.Client({ connectionString: service.databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ state: string }>(
+    "select state from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
+  );
+  await client.end();
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,384 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import contract from '../../../generated/openapi.json' with { type: 'json' };
+import { newApp, newDeveloper, newHwid, newSession, unique } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import {
+  hasRefusedText,
+  hostileJson,
+  NAUGHTY_DATES,
+  NAUGHTY_STRINGS,
+  SEED,
+  toJson,
+} from '../support/hostile.ts';
+
+const { api } = await startTestService();
+const developer = await newDeveloper(api);
+const app = await newApp(api, developer);
+const session = await newSession(api, app);
+const [licenseKey] = await app.keys(1);
+const apps = '/api/v2/dev/apps';
+const own = `${apps}/${app.app_id}`;
+
+interface Target {
+  readonly method: string;
+  readonly path: string;
+  readonly schema: string;
+  /** Members that are valid, as JSON text; made anew for each request. */
+  readonly members: () => Record<string, string>;
+  readonly token?: string;
+  readonly runs: number;
+}
+
+const json = (members: object) =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
+
+/** Every operation that takes a body, with a body that it accepts. */
+const targets: Target[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/client/init',
+    schema: 'InitRequest',
+    members: () => json(app.with({ version: '1.2.3', executable_hash: 'ab'.repeat(32) })),
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/client/register',
+    schema: 'RegisterRequest',
+    members: () =>
+      json(
+        app.with({
+          username: unique('u'),
+          password: 'a user password',
+          hwid: newHwid(),
+          email: 'ada@example.com',
+          license_key: licenseKey!,
+        }),
+      ),
+    runs: 54,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/client/login',
+    schema: 'LoginRequest',
+    members: () => json(app.with(session.owner)),
+    runs: 42,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/client/verify-session',
+    schema: 'VerifySessionRequest',
+    members: () => json({ app_id: app.app_id, token: session.token, hwid: session.owner.hwid }),
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/client/activate',
+    schema: 'ActivateRequest',
+    members: () => json(app.with({ username: session.owner.username, license_key: 'AAAAA' })),
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/client/logout',
+    schema: 'LogoutRequest',
+    members: () => json({ app_id: app.app_id, token: 'x'.repeat(22) }),
+    runs: 60,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/dev/register',
+    schema: 'DeveloperRegisterRequest',
+    members: () =>
+      json({ email: `${unique('d')}@example.com`, password: 'a developer password', name: 'Grace' }),
+    runs: 36,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/dev/login',
+    schema: 'DeveloperLoginRequest',
+    members: () => json({ email: developer.email, password: developer.password }),
+    runs: 36,
+  },
+  {
+    method: 'POST',
+    path: apps,
+    schema: 'CreateApplicationRequest',
+    members: () => json({ name: unique('App') }),
+    token: developer.token,
+    runs: 60,
+  },
+  {
+    method: 'PATCH',
+    path: own,
+    schema: 'UpdateApplicationRequest',
+    members: () =>
+      json({
+        name: 'Aurora',
+        hwid_lock: true,
+        integrity_check: false,
+        executable_hashes: [],
+        pause_sessions: false,
+        require_subscription: false,
+        minimum_version: '1.0.0',
+        download_url: 'https://example.com/',
+        max_sessions: 5,
+        tiers: ['Standard', 'Pro', 'VIP'],
+      }),
+    token: developer.token,
+    runs: 120,
+  },
+  {
+    method: 'POST',
+    path: `${own}/licenses`,
+    schema: 'CreateLicensesRequest',
+    members: () => json({ amount: 1, duration_days: 30, tier: 'Standard', redeem_by: null, note: 'n' }),
+    token: developer.token,
+    runs: 96,
+  },
+];
+
+const ajv = new Ajv({ strict: false, schemas: { contract: { $id: 'contract', ...contract } } });
+(addFormats as unknown as (ajv: Ajv) => void)(ajv);
+
+/** What the contract itself says of a body, without coercion. */
+function isValid(schema: string, body: unknown): boolean {
+  const validate = ajv.getSchema(`contract#/components/schemas/${schema}`)!;
+  return validate(body) as boolean;
+}
+
+type Mutation =
+  | { readonly kind: 'drop'; readonly at: number }
+  | { readonly kind: 'set'; readonly at: number; readonly value: string }
+  | { readonly kind: 'add'; readonly name: string; readonly value: string };
+
+const mutation: fc.Arbitrary<Mutation> = fc.oneof(
+  fc.record({ kind: fc.constant('drop' as const), at: fc.nat() }),
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('set' as const), at: fc.nat(), value: hostileJson }),
+  },
+  fc.record({
+    kind: fc.constant('add' as const),
+    name: fc.constantFrom(...NAUGHTY_STRINGS, 'role', 'users', 'requestBody', 'path', 'query'),
+    value: hostileJson,
+  }),
+);
+
+/** The credentials stay, mostly: behind them is the code to reach. */
+function mutate(members: Record<string, string>, mutations: readonly Mutation[]): string {
+  const names = Object.keys(members).filter((name) => !['app_id', 'secret'].includes(name));
+  const all = names.length > 0 ? names : Object.keys(members);
+  const result = new Map(Object.entries(members));
+  for (const each of mutations) {
+    if (each.kind === 'add') {
+      if (!result.has(each.name)) result.set(each.name, each.value);
+      continue;
+    }
+    const name = all[each.at % all.length]!;
+    if (each.kind === 'drop') result.delete(name);
+    else result.set(name, each.value);
+  }
+  return `{${[...result].map(([name, value]) => `${toJson(name)}:${value}`).join(',')}}`;
+}
+
+async function send(target: Target, body: string): Promise<void> {
+  const started = performance.now();
+  const { status, body: answer } = await api.call(target.method, target.path, body, { token: target.token });
+  expect(performance.now() - started, 'answered within a second').toBeLessThan(5_000);
+  expect(status, JSON.stringify(answer)).toBeLessThan(500);
+  const parsed: unknown = JSON.parse(body);
+  if (hasRefusedText(parsed)) expect(status, 'a value that cannot be kept exactly').toBe(400);
+  else if (!isValid(target.schema, parsed)) expect(answer['code']).toBe('VALIDATION_FAILED');
+}
+
+describe.each(targets)('$method $path', (target) => {
+  test('generated and mutated bodies: never a 5xx, and 400 for what the contract does not allow', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
+        await send(target, mutate(target.members(), mutations));
+      }),
+      { seed: SEED, numRuns: target.runs, endOnFailure: true },
+    );
+  });
+
+  test('every naughty string in every member', async () => {
+    for (const name of Object.keys(target.members())) {
+      const texts = name === 'redeem_by' ? NAUGHTY_DATES : NAUGHTY_STRINGS;
+      // The four that hash a password get every third one in the members behind which the hash waits.
+      const slow =
+        /register$|login$/.test(target.path) && ['password', 'name', 'hwid', 'username'].includes(name);
+      for (const [index, text] of texts.entries()) {
+        if (slow && index % 3 > 0) continue;
+        await send(target, mutate({ ...target.members(), [name]: toJson(text) }, []));
+      }
+    }
+  });
+
+  test('bodies that are no object', async () => {
+    for (const body of ['null', 'true', '0', '""', '[]', '[{}]', '{}', `[${mutate(target.members(), [])}]`]) {
+      const { status, body: answer } = await api.call(target.method, target.path, body, {
+        token: target.token,
+      });
+      expect({ status, code: answer['code'] }, body).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
+    }
+  });
+});
+
+describe('paths and queries of operations', () => {
+  const token = developer.token;
+
+  test.each([
+    'limit=',
+    'limit=0x10',
+    'limit=0b11',
+    'limit=0o17',
+    'limit=1e1',
+    'limit=1E1',
+    'limit=%207',
+    'limit=7%20',
+    'limit=%0a7',
+    'limit=7.0',
+    'limit=%2B7',
+    'limit=07',
+    'limit=-1',
+    'limit=0',
+    'limit=101',
+    'limit=1.5',
+    'limit=NaN',
+    'limit=Infinity',
+    'limit=9223372036854775808',
+    'limit=1e400',
+    'limit=true',
+    'limit=null',
+    'limit=%D9%A1',
+    'limit=5&limit=5',
+    'limit[]=5',
+    'limit%5B%5D=5',
+    'cursor=',
+    'cursor=!',
+    'cursor=%00',
+    'cursor=%FF%FE',
+    'cursor=%ED%A0%80',
+    'cursor=bGlj',
+    `cursor=${Buffer.from(`lic_${'0'.repeat(25)}`).toString('base64url')}`,
+    `cursor=${Buffer.from(`lic_${'A'.repeat(26)}`).toString('base64url')}`,
+    `cursor=${Buffer.from(`usr_${'0'.repeat(26)}`).toString('base64url')}`,
+    `cursor=${Buffer.from(`lic_${'0'.repeat(26)}\n`).toString('base64url')}`,
+    `cursor=${Buffer.from("lic_' or 1=1 --").toString('base64url')}`,
+    `cursor=${'A'.repeat(257)}`,
+    'cursor=a&cursor=b',
+    'Limit=5',
+    'page=2',
+    '__proto__=1',
+    'constructor=1',
+    'toString=1',
+    '&&&=',
+    '=',
+    '%',
+    '%ZZ=1',
+  ])('a list refuses ?%s with 400', async (query) => {
+    for (const path of [apps, `${own}/licenses`]) {
+      const { status, body } = await api.call('GET', `${path}?${query}`, undefined, { token });
+      expect({ status, code: body['code'] }).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
+    }
+  });
+
+  test.each(['limit=Infinity', 'limit=1e400', 'limit=1e999'])(
+    '?%s does not undo the limit',
+    async (query) => {
+      await app.keys(120);
+      const path = `${own}/licenses?${query}`;
+      const { status, body } = await api.call<{ data?: unknown[] }>('GET', path, undefined, { token });
+      expect({ status, items: body.data?.length ?? 0 }).toEqual({ status: 400, items: 0 });
+    },
+  );
+
+  test('a cursor is taken only as it was given', async () => {
+    await app.keys(2);
+    const page = `${own}/licenses?limit=1`;
+    const { body } = await api.call<{ next_cursor: string }>('GET', page, undefined, { token });
+    const cursor = body.next_cursor;
+    const variants = [`${cursor}=`, `${cursor}!`, `*${cursor}`, `${cursor.slice(0, 4)} ${cursor.slice(4)}`];
+    for (const variant of variants) {
+      const path = `${page}&cursor=${encodeURIComponent(variant)}`;
+      expect((await api.call('GET', path, undefined, { token })).status, variant).toBe(400);
+    }
+  });
+
+  test.each([
+    '%00',
+    'a%00b',
+    '%FF',
+    '%C0%AF',
+    '%ED%A0%80',
+    '%',
+    '%ZZ',
+    '%E0%A4%A',
+    '..%2F..',
+    "'%20or%201=1--",
+    '__proto__',
+    'constructor',
+    'x'.repeat(65),
+    'x'.repeat(5_000),
+    '%F0%9F%92%A3',
+    ';a=b',
+    '%EF%BC%8F',
+    '*',
+    '~',
+  ])('an application named %s is refused, never a failure', async (name) => {
+    for (const [method, path, body] of [
+      ['GET', `${apps}/${name}`],
+      ['PATCH', `${apps}/${name}`, { name: 'x' }],
+      ['DELETE', `${apps}/${name}`],
+      ['GET', `${apps}/${name}/licenses`],
+      ['POST', `${apps}/${name}/licenses`, { amount: 1, duration_days: 1, tier: 'Pro' }],
+    ] as const) {
+      const { status } = await api.call(method, path, body, { token });
+      expect([400, 404], `${method} ${path}`).toContain(status);
+    }
+  });
+
+  test('text after a real application id names no application', async () => {
+    const names = [
+      `${app.app_id}%20`,
+      `%20${app.app_id}`,
+      `${app.app_id}%00`,
+      `${app.app_id}%0A`,
+      app.app_id.toUpperCase(),
+      `${app.app_id};x`,
+      `${app.app_id}%3Fx`,
+    ];
+    for (const name of names) {
+      const { status } = await api.call('GET', `${apps}/${name}`, undefined, { token });
+      expect([400, 404], name).toContain(status);
+    }
+  });
+});
+
+test('redeem_by: what is accepted comes back as the same moment, and never spoils the list', async () => {
+  const other = await newApp(api);
+  const licenses = `${apps}/${other.app_id}/licenses`;
+  const faults: string[] = [];
+  for (const text of NAUGHTY_DATES) {
+    const wanted = { amount: 1, duration_days: 1, tier: 'Pro', redeem_by: text };
+    const created = await api.post(licenses, wanted, other).catch((error: Error) => error);
+    if (created instanceof Error) {
+      faults.push(`${text}: ${created.message}`);
+      continue;
+    }
+    if (created.status === 400) continue;
+    if (created.status !== 201) faults.push(`${text}: ${created.status}`);
+    const listed = await api
+      .call<{ data: { redeem_by: string }[] }>('GET', `${licenses}?limit=1`, undefined, other)
+      .catch((error: Error) => error);
+    if (listed instanceof Error) faults.push(`${text} spoils the list: ${listed.message.slice(0, 400)}`);
+    else if (listed.status !== 200) faults.push(`${text} makes the list a ${listed.status}`);
+    else if (Date.parse(listed.body.data[0]!.redeem_by) !== Date.parse(text.replace(/(\.\d{3})\d+/, '$1')))
+      faults.push(`${text} came back as ${listed.body.data[0]!.redeem_by}`);
+  }
+  expect(faults).toEqual([]);
+});

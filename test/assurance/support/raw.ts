@@ -1,0 +1,78 @@
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+import { expectContract } from '../../support/exchange.ts';
+
+/** One answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface RawExchange {
+  /** Complete answers, in their order; 1xx are left out. */
+  readonly answers: readonly RawAnswer[];
+  /** What came after the last complete answer. */
+  readonly rest: string;
+  readonly milliseconds: number;
+}
+
+/**
+ * Sends bytes that no HTTP client would send.
+ * @param wanted returns as soon as so many answers are complete, at the latest when the server closes or after 2 s
+ * @param options.bodiless the answers have no body, as those to HEAD
+ */
+export async function sendRaw(
+  baseUrl: string,
+  bytes: string | Uint8Array,
+  wanted = 1,
+  { bodiless = false }: { bodiless?: boolean } = {},
+): Promise<RawExchange> {
+  const { hostname, port } = new URL(baseUrl);
+  const started = performance.now();
+  const socket = connect(Number(port), hostname);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, 2_000);
+  let received = '';
+  socket.on('data', (data: Buffer) => {
+    received += data.toString('latin1');
+    if (parse(received, bodiless).answers.length >= wanted) resolve();
+  });
+  socket.on('error', () => resolve());
+  socket.on('close', () => resolve());
+  socket.write(bytes);
+  await promise;
+  clearTimeout(timer);
+  socket.destroy();
+  return { ...parse(received, bodiless), milliseconds: performance.now() - started };
+}
+
+function parse(received: string, bodiless: boolean): Pick<RawExchange, 'answers' | 'rest'> {
+  const answers: RawAnswer[] = [];
+  let rest = received;
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end < 0) return { answers, rest };
+    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+    const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]));
+    const length = bodiless || status < 200 ? 0 : Number(headers.get('content-length') ?? 0);
+    const bodyStart = end + 4;
+    if (rest.length < bodyStart + length) return { answers, rest };
+    const text = Buffer.from(rest.slice(bodyStart, bodyStart + length), 'latin1').toString('utf8');
+    if (status >= 200) answers.push({ status, headers, text });
+    rest = rest.slice(bodyStart + length);
+  }
+}
+
+/** Holds an answer to a hostile request against what every refusal is: 4xx, problem+json, within a second. */
+export function expectRefusal(exchange: RawExchange, method: string, path: string): RawAnswer {
+  const [answer] = exchange.answers;
+  expect(answer, `no answer, only ${JSON.stringify(exchange.rest)}`).toBeDefined();
+  expect(answer!.status).toBeGreaterThanOrEqual(400);
+  expect(answer!.status).toBeLessThan(500);
+  expect(answer!.headers.get('content-type')).toBe('application/problem+json');
+  expectContract({ method, path, ...answer! });
+  expect(exchange.milliseconds).toBeLessThan(1_000);
+  return answer!;
+}

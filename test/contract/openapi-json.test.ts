@@ -1,0 +1,345 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import contract from '../../generated/openapi.json' with { type: 'json' };
+import { startTestService } from '../support/service.ts';
+import { operations, resolve, shapeOf, type ContractSchema } from './operations.ts';
+
+const service = await startTestService();
+
+describe('/openapi.json', () => {
+  const get = (baseUrl: string) => fetch(`${baseUrl}/openapi.json`);
+
+  test('is the generated contract at the address where it is served', async () => {
+    const response = await get(service.baseUrl);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const { servers, ...document } = (await response.json()) as typeof contract;
+    const { servers: _generated, ...generated } = contract;
+    expect(document).toEqual(generated);
+    expect(servers).toHaveLength(1);
+    expect(servers[0]!.url).toBe(service.baseUrl);
+  });
+
+  test('names BASE_URL where one is configured', async () => {
+    // A free port is not known before, so this one listens where the test says.
+    const { port } = await freePort();
+    const settings = {
+      DATABASE_URL: service.databaseUrl,
+      PORT: String(port),
+      BASE_URL: 'https://api.example.com/',
+    };
+    await startTestService(settings);
+    const { servers } = (await (await get(`http://127.0.0.1:${port}`)).json()) as typeof contract;
+    expect(servers[0]!.url).toBe('https://api.example.com');
+  });
+
+  test('is of these versions', () => {
+    expect(contract.openapi).toBe('3.0.3');
+    expect(contract.info.version).toBe('2.0.0');
+  });
+});
+
+/** A field of the specification's tables: `type`, `type?` when it is not required, `date-time`, `uri`, `object`. */
+type Fields = Readonly<Record<string, string>>;
+
+interface Specified {
+  readonly path: string;
+  readonly method: string;
+  readonly request?: Fields;
+  readonly success: number;
+  readonly result: Fields;
+  /** Statuses that the specification lists. */
+  readonly errors: readonly number[];
+}
+
+/** Specification, sections 2 and 4, for the operations that exist. */
+const specified: Readonly<Record<string, Specified>> = {
+  getHealth: {
+    method: 'GET',
+    path: '/health',
+    success: 200,
+    result: { status: 'string', message: 'string', timestamp: 'date-time?' },
+    errors: [500],
+  },
+  initApplication: {
+    method: 'POST',
+    path: '/api/v1/client/init',
+    request: { app_id: 'string', secret: 'string', version: 'string?' },
+    success: 200,
+    result: { status: 'string', session_id: 'string', app_name: 'string?', status_code: 'string?' },
+    errors: [400, 401, 500],
+  },
+  verifySession: {
+    method: 'POST',
+    path: '/api/v1/client/verify-session',
+    request: { token: 'string', app_id: 'string', hwid: 'string?' },
+    success: 200,
+    result: {
+      status: 'string',
+      valid: 'boolean',
+      user_id: 'string',
+      username: 'string?',
+      expiry: 'date-time?',
+      subscription_tier: 'string?',
+    },
+    errors: [400, 401, 403, 500],
+  },
+  loginUser: {
+    method: 'POST',
+    path: '/api/v1/client/login',
+    request: { app_id: 'string', secret: 'string', username: 'string', password: 'string', hwid: 'string' },
+    success: 200,
+    result: {
+      status: 'string',
+      token: 'string',
+      session_id: 'string',
+      expiry: 'date-time?',
+      user: 'object?',
+    },
+    errors: [400, 401, 403, 429, 500],
+  },
+  registerUser: {
+    method: 'POST',
+    path: '/api/v1/client/register',
+    request: {
+      app_id: 'string',
+      secret: 'string',
+      username: 'string',
+      password: 'string',
+      hwid: 'string',
+      email: 'email?',
+      license_key: 'string?',
+    },
+    success: 201,
+    result: { status: 'string', message: 'string', user_id: 'string' },
+    errors: [400, 409, 429, 500],
+  },
+  activateLicense: {
+    method: 'POST',
+    path: '/api/v1/client/activate',
+    request: { app_id: 'string', secret: 'string', username: 'string', license_key: 'string' },
+    success: 200,
+    result: { status: 'string', message: 'string', subscription_tier: 'string?', expires_at: 'date-time' },
+    errors: [400, 401, 404, 500],
+  },
+  logoutUser: {
+    method: 'POST',
+    path: '/api/v1/client/logout',
+    request: { app_id: 'string', token: 'string' },
+    success: 200,
+    result: { status: 'string', message: 'string' },
+    errors: [400, 401, 500],
+  },
+};
+
+/** Issue 2: the developers' side. */
+const developersSide: readonly [string, string, string, number, Fields, Fields][] = [
+  [
+    'registerDeveloper',
+    'POST',
+    '/api/v2/dev/register',
+    201,
+    { email: 'email', password: 'password', name: 'string?' },
+    { developer_id: 'string', token: 'string', expiry: 'date-time' },
+  ],
+  [
+    'loginDeveloper',
+    'POST',
+    '/api/v2/dev/login',
+    200,
+    { email: 'email', password: 'password' },
+    { token: 'string', expiry: 'date-time' },
+  ],
+  [
+    'createApplication',
+    'POST',
+    '/api/v2/dev/apps',
+    201,
+    { name: 'string' },
+    { app_id: 'string', secret: 'string' },
+  ],
+  [
+    'listApplications',
+    'GET',
+    '/api/v2/dev/apps',
+    200,
+    {},
+    { status: 'string', data: 'array', next_cursor: 'string' },
+  ],
+  ['getApplication', 'GET', '/api/v2/dev/apps/{app_id}', 200, {}, { status: 'string' }],
+  ['updateApplication', 'PATCH', '/api/v2/dev/apps/{app_id}', 200, {}, { status: 'string' }],
+  ['deleteApplication', 'DELETE', '/api/v2/dev/apps/{app_id}', 200, {}, { status: 'string' }],
+  [
+    'createLicenses',
+    'POST',
+    '/api/v2/dev/apps/{app_id}/licenses',
+    201,
+    { amount: 'integer', duration_days: 'integer', tier: 'string' },
+    { licenses: 'array' },
+  ],
+  [
+    'listLicenses',
+    'GET',
+    '/api/v2/dev/apps/{app_id}/licenses',
+    200,
+    {},
+    { status: 'string', data: 'array', next_cursor: 'string' },
+  ],
+];
+
+const operation = (id: string) => operations.find(({ operationId }) => operationId === id)!;
+
+/** The fields of a schema as the tables write them. */
+function fieldsOf(schema: ContractSchema): Fields {
+  const { required, properties } = shapeOf(schema);
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => {
+      const { type = 'object', format, nullable } = resolve(property);
+      const kind = format === 'date-time' || format === 'email' || format === 'uri' ? format : type;
+      if (nullable && required.includes(name) && kind !== 'integer' && name !== 'next_cursor')
+        return [name, `${kind} or null`];
+      return [name, required.includes(name) ? kind : `${kind}?`];
+    }),
+  );
+}
+
+/** Beside what is specified, only what is optional may be there. */
+function expectFields(actual: Fields, wanted: Fields): void {
+  expect(actual).toMatchObject(wanted);
+  const more = Object.entries(actual).filter(([name]) => !Object.hasOwn(wanted, name));
+  expect(more.filter(([, kind]) => !kind.endsWith('?'))).toEqual([]);
+}
+
+describe.each(Object.entries(specified))('%s is as specified', (id, wanted) => {
+  test('by method and path', () => {
+    expect(operation(id)).toMatchObject({ method: wanted.method, path: wanted.path });
+  });
+
+  test('by its request', () => {
+    const body = operation(id).requestBody;
+    if (!wanted.request) return expect(body).toBeUndefined();
+    expectFields(fieldsOf(body!.schema), wanted.request);
+  });
+
+  test('by its result', () => {
+    const { responses } = operation(id);
+    expect(Object.keys(responses).filter((status) => status < '400')).toEqual([String(wanted.success)]);
+    expect(Object.keys(responses[wanted.success]!)).toEqual(['application/json']);
+    expectFields(fieldsOf(responses[wanted.success]!['application/json']!.schema), wanted.result);
+  });
+
+  test('by its error statuses, each in both models', () => {
+    const { responses } = operation(id);
+    for (const status of wanted.errors) {
+      const content = responses[status];
+      expect(Object.keys(content ?? {}), String(status)).toEqual([
+        'application/problem+json',
+        'application/json',
+      ]);
+    }
+    const implied = [400, 401, 403, 413, 415, 429, 503];
+    const more = Object.keys(responses)
+      .map(Number)
+      .filter((status) => status >= 400 && !wanted.errors.includes(status));
+    expect(more.filter((status) => !implied.includes(status))).toEqual([]);
+  });
+});
+
+test.each(developersSide)('%s is as the issue has it', (id, method, path, success, request, result) => {
+  const found = operation(id);
+  expect(found).toMatchObject({ method, path, bearer: !path.match(/register|login/) });
+  if (found.requestBody) {
+    const wanted = Object.fromEntries(
+      Object.entries(request).map(([name, kind]) => [name, kind === 'password' ? 'string' : kind]),
+    );
+    expectFields(fieldsOf(found.requestBody.schema), wanted);
+  }
+  expect(fieldsOf(found.responses[success]!['application/json']!.schema)).toMatchObject(result);
+});
+
+test('the contract has these operations and no others', () => {
+  const known = [...Object.keys(specified), ...developersSide.map(([id]) => id)];
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(known.sort());
+});
+
+test("the user of a session has the specification's fields, all strings and none required", () => {
+  const { properties } = shapeOf(operation('loginUser').responses['200']!['application/json']!.schema);
+  expect(fieldsOf(properties['user']!)).toEqual({
+    id: 'string?',
+    username: 'string?',
+    hwid: 'string?',
+    role: 'string?',
+  });
+});
+
+test('the status of a success is success', () => {
+  for (const { operationId, responses } of operations) {
+    const [status] = Object.keys(responses);
+    const { properties } = shapeOf(responses[status!]!['application/json']!.schema);
+    expect(resolve(properties['status']!).enum, operationId).toEqual(['success']);
+  }
+});
+
+test('active is a status of an application', () => {
+  const { schema, example } = operation('initApplication').responses['200']!['application/json']!;
+  expect(shapeOf(schema).properties['status_code']!.enum ?? ['active']).toContain('active');
+  expect(example).toMatchObject({ status_code: 'active' });
+});
+
+describe('the error models', () => {
+  const models: Readonly<Record<string, Fields>> = {
+    ProblemDetails: {
+      type: 'uri',
+      title: 'string',
+      status: 'integer',
+      detail: 'string',
+      instance: 'string?',
+      code: 'string?',
+      hint: 'string?',
+      docs_url: 'uri?',
+      timestamp: 'date-time?',
+    },
+    LegacyError: {
+      status: 'string',
+      error: 'string',
+      code: 'integer',
+      message: 'string',
+      hint: 'string',
+      docs_url: 'uri',
+      type: 'uri',
+      timestamp: 'date-time',
+    },
+  };
+
+  test.each(Object.entries(models))('%s has the specified fields', (name, wanted) => {
+    const schema = contract.components.schemas[name as 'ProblemDetails'] as ContractSchema;
+    expectFields(fieldsOf(schema), wanted);
+  });
+
+  test('the legacy status is fail or error', () => {
+    expect(contract.components.schemas.LegacyError.properties.status.enum).toEqual(['fail', 'error']);
+  });
+
+  test('are those of every error of every operation', () => {
+    for (const { operationId, responses } of operations) {
+      for (const [status, content] of Object.entries(responses)) {
+        if (Number(status) < 400) continue;
+        expect(content['application/problem+json']?.schema.$ref, `${operationId} ${status}`).toBe(
+          '#/components/schemas/ProblemDetails',
+        );
+        expect(content['application/json']?.schema.$ref).toBe('#/components/schemas/LegacyError');
+      }
+    }
+  });
+});
+
+async function freePort(): Promise<AddressInfo> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return address;
+}

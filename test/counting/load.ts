@@ -1,0 +1,121 @@
+import { Agent, request } from 'node:http';
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expectContract } from '../support/exchange.ts';
+
+export interface LightAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+  /** The code of an error; undefined for a success. */
+  readonly code: string | undefined;
+  readonly ms: number;
+}
+
+/** Exchanges of one kind (operation, status and code) that are held against the contract. */
+const CHECKED_A_KIND = 25;
+
+/**
+ * Calls one process of the service, cheaply enough for ten thousand requests: over kept connections, and only the first
+ * answers of each kind are held against the contract.
+ */
+export class LightClient {
+  readonly baseUrl: string;
+  readonly #agent: Agent;
+  readonly #checked = new Map<string, number>();
+
+  /** @param maxSockets requests beyond so many wait here, and their time counts */
+  constructor(baseUrl: string, maxSockets = 64) {
+    this.baseUrl = baseUrl;
+    this.#agent = new Agent({ keepAlive: true, maxSockets });
+  }
+
+  /** @throws the connection's error */
+  call(method: string, path: string, body?: unknown, token?: string): Promise<LightAnswer> {
+    const began = performance.now();
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const headers = {
+      ...(payload !== undefined && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(payload)),
+      }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<LightAnswer>();
+    const sent = request(this.baseUrl + path, { method, agent: this.#agent, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.once('error', reject).once('end', () => {
+        try {
+          const status = response.statusCode!;
+          const parsed = JSON.parse(text) as Record<string, unknown>;
+          const code = status >= 400 ? String(parsed['code']) : undefined;
+          const answerHeaders = new Headers(response.headers as Record<string, string>);
+          this.#check({ method, path, status, headers: answerHeaders, text }, code);
+          resolve({
+            status,
+            headers: answerHeaders,
+            body: parsed,
+            code,
+            ms: performance.now() - began,
+          });
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
+    sent.once('error', reject).end(payload);
+    return promise;
+  }
+
+  post = (path: string, body: unknown, token?: string): Promise<LightAnswer> =>
+    this.call('POST', path, body, token);
+  register = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/register', body);
+  login = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/login', body);
+  verify = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/verify-session', body);
+  activate = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/activate', body);
+  logout = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/logout', body);
+
+  #check(exchange: Parameters<typeof expectContract>[0], code: string | undefined): void {
+    const kind = `${exchange.method} ${exchange.path} ${exchange.status} ${code}`;
+    const times = this.#checked.get(kind) ?? 0;
+    this.#checked.set(kind, times + 1);
+    if (times < CHECKED_A_KIND) expectContract(exchange);
+  }
+}
+
+/** Sends again while the queue of password hashes is full, for as long as 10 seconds. */
+export async function patiently(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 429 || Date.now() > deadline) return answer;
+    await delay(randomInt(30, 120));
+  }
+}
+
+/** How many answers there are of each status and code, such as `{ 200: 1, '400 LICENSE_ALREADY_USED': 49 }`. */
+export function tally(answers: readonly LightAnswer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, code } of answers) {
+    const kind = code === undefined ? String(status) : `${status} ${code}`;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A copy in random order. */
+export function shuffled<Item>(items: readonly Item[]): Item[] {
+  const result = [...items];
+  for (let i = result.length - 1; i > 0; i -= 1) {
+    const j = randomInt(i + 1);
+    [result[i], result[j]] = [result[j]!, result[i]!];
+  }
+  return result;
+}
+
+/** The time within which a share of the answers came, such as 0.99. */
+export function quantile(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

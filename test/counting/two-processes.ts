@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { spawnService, type ServiceProcess } from '../support/processes.ts';
+import { LightClient } from './load.ts';
+
+export interface TwoProcesses {
+  readonly databaseUrl: string;
+  readonly services: readonly [ServiceProcess, ServiceProcess];
+  readonly clients: readonly [LightClient, LightClient];
+  /** The client of the process whose turn it is. */
+  readonly client: (turn: number) => LightClient;
+  /** Asks the database directly, for what no operation shows. */
+  readonly sql: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
+}
+
+/** Two real processes of the service on one database, for the calling test file. */
+export async function startTwoProcesses(): Promise<TwoProcesses> {
+  const databaseUrl = await createTestDatabase();
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  afterAll(() => database.end());
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    LOG_LEVEL: 'error',
+  };
+  const services = await Promise.all([
+    spawnService(environment, afterAll),
+    spawnService(environment, afterAll),
+  ]);
+  const clients = [
+    new LightClient(services[0].api.baseUrl),
+    new LightClient(services[1].api.baseUrl),
+  ] as const;
+  return {
+    databaseUrl,
+    services,
+    clients,
+    client: (turn) => clients[turn % 2 === 0 ? 0 : 1],
+    sql: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
+      (await database.query<Row>(text, values)).rows,
+  };
+}
+
+/**
+ * Copies a user under other names, straight in the database: a registration costs a password hash each.
+ * @returns the names
+ */
+export async function copyUser(
+  { sql }: Pick<TwoProcesses, 'sql'>,
+  appId: string,
+  username: string,
+  amount: number,
+): Promise<string[]> {
+  const rows = await sql<{ username: string }>(
+    `insert into users (user_id, app_id, username, username_key, role, password_hash, hwid_digest, created_at)
+     select u.user_id || '-' || n, u.app_id, u.username || '-' || n, u.username_key || '-' || n, u.role,
+       u.password_hash, u.hwid_digest, u.created_at
+     from users u, generate_series(1, $3) n where u.app_id = $1 and u.username = $2
+     returning username`,
+    [appId, username, amount],
+  );
+  await sql('update application_usage set users = users + $2 where app_id = $1', [appId, amount]);
+  return rows.map((row) => row.username);
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createKeyring } from '../../src/platform/keyring.ts';
+import { systemRandom } from '../../src/platform/random.ts';
+import { createResealer } from '../../src/platform/database/reseal.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+import { newApp, newSession } from '../support/fixtures.ts';
+import { MASTER_KEY, startTestService } from '../support/service.ts';
+
+const NEW_KEY = randomBytes(32).toString('base64');
+
+test('after a rotation everything opens without the old master key', async () => {
+  const DATABASE_URL = await createTestDatabase();
+  const before = await startTestService({ DATABASE_URL });
+  const app = await newApp(before.api);
+  const [key] = await app.keys(450);
+  const session = await newSession(before.api, app);
+
+  const during = await startTestService({ DATABASE_URL, MASTER_KEY: `${NEW_KEY},${MASTER_KEY}` });
+  expect((await during.api.init(app.with({}))).status).toBe(200);
+  for (const { reseal } of [during.services.applications, during.services.licenses])
+    while ((await reseal()) > 0);
+
+  const after = await startTestService({ DATABASE_URL, MASTER_KEY: NEW_KEY });
+  expect((await after.api.init(app.with({}))).status).toBe(200);
+  expect((await after.api.login(app.with(session.owner))).status).toBe(200);
+  const redeemed = await after.api.activate(
+    app.with({ username: session.owner.username, license_key: key! }),
+  );
+  expect(redeemed.status).toBe(200);
+  const list = await after.api.call(
+    'GET',
+    `/api/v2/dev/apps/${app.app_id}/licenses?limit=100`,
+    undefined,
+    app,
+  );
+  expect(list.status).toBe(200);
+
+  const database = await connectTo(DATABASE_URL);
+  const { rows } = await database.query(
+    'select distinct substring(key_sealed from 1 for 8) as key from licenses',
+  );
+  expect(rows).toEqual([{ key: createKeyring([Buffer.from(NEW_KEY, 'base64')], systemRandom).keyId }]);
+});
+
+test('without a second key nothing is read at all', async () => {
+  const keyring = createKeyring([randomBytes(32)], systemRandom);
+  const nothing = undefined as never;
+  const column = { table: 'licenses', id: 'license_id', column: 'key_sealed', context: () => '' };
+  expect(await createResealer(nothing, keyring, column)()).toBe(0);
+});

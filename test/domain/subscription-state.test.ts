@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  changeStatus,
+  LIFETIME,
+  subscriptionClock,
+  toWallTime,
+} from '../../src/applications/application-state.ts';
+import { addGrant, type Grant, type Stretch } from '../../src/subscriptions/subscription-state.ts';
+import { DAY } from '../support/clock.ts';
+
+const TIERS = ['Standard', 'Pro', 'VIP'];
+const NOW = new Date('2026-11-21T10:00:00.000Z');
+const days = (count: number) => new Date(NOW.getTime() + count * DAY);
+
+function grantAll(grants: readonly Grant[], clock = NOW, start: Stretch[] = []): Stretch[] {
+  return grants.reduce((timeline, grant) => addGrant(timeline, grant, TIERS, clock) ?? timeline, start);
+}
+
+describe('adding a grant', () => {
+  test('the same tier is extended from its end', () => {
+    const timeline = grantAll([
+      { tier: 'Pro', durationDays: 30 },
+      { tier: 'Pro', durationDays: 10 },
+    ]);
+    expect(timeline).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: days(40) }]);
+  });
+
+  test('an expired tier is extended from now', () => {
+    const expired = [{ tier: 'Pro', starts_at: days(-40), ends_at: days(-10) }];
+    expect(grantAll([{ tier: 'Pro', durationDays: 5 }], NOW, expired)).toEqual([
+      { tier: 'Pro', starts_at: NOW, ends_at: days(5) },
+    ]);
+  });
+
+  test('a higher tier starts now and the rest of the lower one resumes after it', () => {
+    const running = [{ tier: 'Standard', starts_at: days(-10), ends_at: days(20) }];
+    expect(grantAll([{ tier: 'VIP', durationDays: 7 }], NOW, running)).toEqual([
+      { tier: 'VIP', starts_at: NOW, ends_at: days(7) },
+      { tier: 'Standard', starts_at: days(7), ends_at: days(27) },
+    ]);
+  });
+
+  test('a lower tier waits behind the higher ones', () => {
+    const timeline = grantAll([
+      { tier: 'VIP', durationDays: 7 },
+      { tier: 'Standard', durationDays: 30 },
+      { tier: 'Pro', durationDays: 10 },
+    ]);
+    expect(timeline.map(({ tier, ends_at }) => [tier, ends_at])).toEqual([
+      ['VIP', days(7)],
+      ['Pro', days(17)],
+      ['Standard', days(47)],
+    ]);
+  });
+
+  test('a lifetime ends with year 9999, and what would add nothing to it is refused', () => {
+    const timeline = grantAll([{ tier: 'Pro', durationDays: null }]);
+    expect(timeline).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
+    for (const tier of ['Standard', 'Pro']) {
+      for (const durationDays of [1, null])
+        expect(addGrant(timeline, { tier, durationDays }, TIERS, NOW)).toBeUndefined();
+    }
+    expect(addGrant(timeline, { tier: 'VIP', durationDays: 1 }, TIERS, NOW)).toEqual([
+      { tier: 'VIP', starts_at: NOW, ends_at: days(1) },
+      { tier: 'Pro', starts_at: days(1), ends_at: LIFETIME },
+    ]);
+  });
+
+  test('a lifetime takes the place of a timed stretch of its tier', () => {
+    const timeline = grantAll([
+      { tier: 'Pro', durationDays: 30 },
+      { tier: 'Pro', durationDays: null },
+    ]);
+    expect(timeline).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
+  });
+
+  test('a tier that has left the list ranks below all', () => {
+    const timeline = grantAll([
+      { tier: 'Gone', durationDays: 3 },
+      { tier: 'Standard', durationDays: 2 },
+    ]);
+    expect(timeline.map(({ tier }) => tier)).toEqual(['Standard', 'Gone']);
+  });
+
+  test('whatever the order: no gap, the highest first, and not a day lost or given', () => {
+    const grant = fc.record({
+      tier: fc.constantFrom(...TIERS),
+      durationDays: fc.integer({ min: 1, max: 3650 }),
+    });
+    const step = fc.record({ grant, after: fc.integer({ min: 0, max: 100 * DAY }) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
+        let clock = NOW;
+        let timeline: Stretch[] = [];
+        let end = NOW.getTime();
+        for (const { grant: added, after } of steps) {
+          clock = new Date(clock.getTime() + after);
+          timeline = addGrant(timeline, added, TIERS, clock)!;
+          end = Math.max(end, clock.getTime()) + added.durationDays * DAY;
+          expect(timeline[0]!.starts_at).toEqual(clock);
+          expect(timeline.at(-1)!.ends_at.getTime()).toBe(end);
+          timeline.slice(1).forEach((stretch, index) => {
+            expect(stretch.starts_at).toEqual(timeline[index]!.ends_at);
+            expect(TIERS.indexOf(stretch.tier)).toBeLessThan(TIERS.indexOf(timeline[index]!.tier));
+          });
+        }
+      }),
+    );
+  });
+});
+
+describe('the subscription clock', () => {
+  const active = { status: 'active', pausedAt: null, pausedTotalMs: 0 } as const;
+
+  test('stands still during a pause, and a resume gives the time back', () => {
+    const paused = changeStatus(active, 'paused', NOW);
+    expect(subscriptionClock(paused, days(5))).toEqual(NOW);
+    expect(toWallTime(days(30), paused, days(5))).toEqual(days(35));
+    const resumed = changeStatus(paused, 'active', days(5));
+    expect(subscriptionClock(resumed, days(6))).toEqual(days(1));
+    expect(toWallTime(days(30), resumed, days(6))).toEqual(days(35));
+  });
+
+  test('a pause that is asked for again goes on', () => {
+    const paused = changeStatus(active, 'paused', NOW);
+    expect(changeStatus(paused, 'paused', days(3))).toEqual(paused);
+  });
+
+  test('disabling ends the pause and keeps what it gave', () => {
+    const disabled = changeStatus(changeStatus(active, 'paused', NOW), 'disabled', days(2));
+    expect(disabled).toEqual({ status: 'disabled', pausedAt: null, pausedTotalMs: 2 * DAY });
+  });
+
+  test('a lifetime stays where it is', () => {
+    const paused = changeStatus(active, 'paused', NOW);
+    expect(toWallTime(LIFETIME, paused, days(500))).toEqual(LIFETIME);
+    expect(toWallTime(new Date(LIFETIME.getTime() - 1), paused, days(500))).toEqual(LIFETIME);
+  });
+});

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Whether the server announced that it closes the connection. */
+  readonly closes: boolean;
+  readonly text: string;
+}
+
+/** One TCP connection to the service, on which nothing is sent again behind the test's back. */
+export class Connection {
+  readonly socket: Socket;
+  /** How many requests were answered on it. */
+  answered = 0;
+  #buffer = Buffer.alloc(0);
+  #over: string | undefined;
+  #wake = (): void => {};
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (part) => {
+      this.#buffer = Buffer.concat([this.#buffer, part]);
+      this.#wake();
+    });
+    const end = (why: string) => {
+      this.#over ??= why;
+      this.#wake();
+    };
+    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+    socket.on('end', () => end('closed by the server'));
+    socket.on('close', () => end('closed'));
+  }
+
+  /** @throws the system's error, such as ECONNREFUSED */
+  static async open(baseUrl: string): Promise<Connection> {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new Connection(socket);
+  }
+
+  /** Why the connection ended; undefined while it is open. */
+  get over(): string | undefined {
+    return this.#over;
+  }
+
+  write(text: string): void {
+    this.socket.write(text);
+  }
+
+  /** The next answer. @throws Error that says how the connection ended before it was complete */
+  async answer(): Promise<RawAnswer> {
+    for (;;) {
+      const answer = this.#take();
+      if (answer) {
+        this.answered += 1;
+        return answer;
+      }
+      if (this.#over !== undefined) throw new Error(this.#over);
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async request(path: string, body: object): Promise<RawAnswer> {
+    this.write(requestText(path, body));
+    return this.answer();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  #take(): RawAnswer | undefined {
+    const headEnd = this.#buffer.indexOf('\r\n\r\n');
+    if (headEnd < 0) return undefined;
+    const head = this.#buffer.subarray(0, headEnd).toString('latin1');
+    const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+    const end = headEnd + 4 + length;
+    if (this.#buffer.length < end) return undefined;
+    const text = this.#buffer.subarray(headEnd + 4, end).toString('utf8');
+    this.#buffer = this.#buffer.subarray(end);
+    return { status: Number(head.split(' ')[1]), closes: /^connection: *close/im.test(head), text };
+  }
+}
+
+/** A whole POST request as it goes over the wire. */
+export function requestText(path: string, body: object): string {
+  const payload = JSON.stringify(body);
+  return (
+    `POST ${path} HTTP/1.1\r\nHost: latchkey.test\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${Buffer.byteLength(payload)}\r\n\r\n${payload}`
+  );
+}

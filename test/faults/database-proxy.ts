@@ -1,0 +1,80 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** Stands between the service and its database, and fails as networks do. */
+export class DatabaseProxy {
+  readonly port: number;
+  readonly #target: string;
+  readonly #clients = new Set<Socket>();
+  readonly #held: (() => void)[] = [];
+  #server: Server | undefined;
+  #silent = false;
+
+  private constructor(server: Server, target: string) {
+    this.#server = server;
+    this.#target = target;
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (socket) => this.#serve(socket));
+  }
+
+  /** @param target the path of the database's Unix socket */
+  static async open(target: string): Promise<DatabaseProxy> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new DatabaseProxy(server, target);
+  }
+
+  /** Accepts connections and says nothing; on open ones nothing arrives any more. */
+  hang(): void {
+    this.#silent = true;
+  }
+
+  /** Ends every connection and refuses new ones. */
+  async refuse(): Promise<void> {
+    const closed = once(this.#server!, 'close');
+    this.#server!.close();
+    this.cut();
+    await closed;
+    this.#server = undefined;
+  }
+
+  /** Ends every connection without a word. */
+  cut(): void {
+    for (const socket of this.#clients) socket.resetAndDestroy();
+  }
+
+  /** Works again. */
+  async goOn(): Promise<void> {
+    this.#silent = false;
+    for (const deliver of this.#held.splice(0)) deliver();
+    if (this.#server) return;
+    this.#server = createServer((socket) => this.#serve(socket)).listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    if (this.#server) await this.refuse();
+  }
+
+  #serve(client: Socket): void {
+    const upstream = connect(this.#target);
+    this.#clients.add(client);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.setNoDelay(true);
+      from.on('data', (part: Buffer) => this.#pass(() => to.writable && to.write(part)));
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        this.#clients.delete(client);
+        this.#pass(() => to.destroy());
+      });
+    }
+  }
+
+  #pass(deliver: () => void): void {
+    if (this.#silent) this.#held.push(deliver);
+    else deliver();
+  }
+}

@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { newApp, newSession, newUser } from '../support/fixtures.ts';
+import {
+  embeddedDatabaseUrl,
+  isAlive,
+  postmasterOf,
+  spawnProgram,
+  spawnService,
+  temporaryDataDir,
+} from '../support/processes.ts';
+import { Connection, requestText } from './connection.ts';
+
+const VERIFY = '/api/v1/client/verify-session';
+const EXIT_WITHIN_MS = 10_000;
+
+const environment = {
+  DATABASE_URL: await createTestDatabase(),
+  MASTER_KEY: randomBytes(32).toString('base64'),
+  LOG_LEVEL: 'error',
+};
+
+interface Load {
+  answers: number;
+  /** Requests on a connection that had served before and was not announced to close. */
+  brokenKept: string[];
+  /** Requests on a connection that was just opened. */
+  brokenNew: string[];
+  refused: number;
+}
+
+/**
+ * A client that never stops: on kept connections until the server announces that it closes, otherwise each request on
+ * a new one. Ends when connections are refused.
+ */
+async function keepAsking(
+  baseUrl: string,
+  text: string,
+  kept: boolean,
+  load: Load,
+  pauseMs: number,
+): Promise<void> {
+  for (;;) {
+    let connection: Connection;
+    try {
+      connection = await Connection.open(baseUrl);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // Refused, or reset before it was open for us: a kernel may have it in its queue when the listener closes.
+      if (code === 'ECONNREFUSED' || code === 'ECONNRESET') load.refused += 1;
+      else load.brokenNew.push(`connect: ${code}`);
+      return;
+    }
+    for (;;) {
+      try {
+        connection.write(text);
+        const { status, closes } = await connection.answer();
+        expect(status).toBe(200);
+        load.answers += 1;
+        if (closes || !kept) break;
+      } catch (error) {
+        (connection.answered > 0 ? load.brokenKept : load.brokenNew).push((error as Error).message);
+        break;
+      }
+      await delay(pauseMs);
+    }
+    connection.destroy();
+  }
+}
+
+/**
+ * Sends logins over kept connections, and returns when the service has begun with them.
+ * @returns what they are answered with, by status; a broken connection counts by its reason
+ */
+async function loginsUnderWay(
+  baseUrl: string,
+  login: object,
+  amount: number,
+): Promise<() => Promise<Record<string, number>>> {
+  const connections = await Promise.all(Array.from({ length: amount }, () => Connection.open(baseUrl)));
+  for (const connection of connections) await connection.request('/api/v1/client/init', login);
+  const answers = connections.map((connection) =>
+    connection.request('/api/v1/client/login', login).then(
+      ({ status }) => String(status),
+      (error: Error) => error.message,
+    ),
+  );
+  // A hash takes 20 ms and there is one at a time.
+  await delay(60);
+  return async () => {
+    const counts: Record<string, number> = {};
+    for (const answer of await Promise.all(answers)) counts[answer] = (counts[answer] ?? 0) + 1;
+    return counts;
+  };
+}
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', (signal) => {
+  test('fails no request, finishes what is under way and ends with code 0', async () => {
+    const service = await spawnService(environment);
+    const { api } = service;
+    const app = await newApp(api);
+    const { token } = await newSession(api, app);
+    const text = requestText(VERIFY, { app_id: app.app_id, token });
+    const load: Load = { answers: 0, brokenKept: [], brokenNew: [], refused: 0 };
+    const clients = [
+      ...Array.from({ length: 16 }, () => keepAsking(api.baseUrl, text, true, load, 0)),
+      // Ones that pause between requests, shorter than any server waits.
+      ...Array.from({ length: 16 }, (_, n) => keepAsking(api.baseUrl, text, true, load, 40 * (n + 1))),
+      ...Array.from({ length: 8 }, () => keepAsking(api.baseUrl, text, false, load, 0)),
+    ];
+    await delay(700);
+    const before = load.answers;
+
+    const user = await newUser(api, app);
+    const hashing = await loginsUnderWay(api.baseUrl, app.with(user), 15);
+    const began = performance.now();
+    const ended = service.end(signal);
+    const code = await ended;
+    const ms = performance.now() - began;
+    await Promise.all(clients);
+
+    expect(await hashing()).toEqual({ 200: 15 });
+    expect(load.brokenKept).toEqual([]);
+    expect(load.brokenNew).toEqual([]);
+    expect(load.answers - before).toBeGreaterThan(40);
+    expect(load.refused).toBe(40);
+    expect(code, service.output().stderr).toBe(0);
+    expect(ms).toBeLessThan(EXIT_WITHIN_MS);
+    expect(service.output().stderr).toBe('');
+    console.log(`${signal} under load: exit after ${ms.toFixed(0)} ms`);
+  });
+});
+
+test('a connection that was established before SIGTERM is served, also when the service had no time to accept it', async () => {
+  const service = await spawnService(environment);
+  const { api } = service;
+  const app = await newApp(api);
+  const { token } = await newSession(api, app);
+  const text = requestText(VERIFY, { app_id: app.app_id, token });
+  // Stopped, it cannot accept: the system does, as it does for a service that is busy for a moment.
+  service.child.kill('SIGSTOP');
+  const connections = await Promise.all(Array.from({ length: 30 }, () => Connection.open(api.baseUrl)));
+  for (const connection of connections) connection.write(text);
+  const ended = service.end('SIGTERM');
+  service.child.kill('SIGCONT');
+  const answers = await Promise.all(
+    connections.map((connection) =>
+      connection.answer().then(
+        ({ status }) => String(status),
+        (error: Error) => error.message,
+      ),
+    ),
+  );
+  expect(await ended).toBe(0);
+  expect(answers.filter((answer) => answer !== '200')).toEqual([]);
+});
+
+test.concurrent('a request that is half sent when SIGTERM comes is answered', async ({ onTestFinished }) => {
+  const service = await spawnService(environment, onTestFinished);
+  const app = await newApp(service.api);
+  const { token } = await newSession(service.api, app);
+  const text = requestText(VERIFY, { app_id: app.app_id, token });
+  const { baseUrl } = service.api;
+  const [inBody, inHead, silent, used] = await Promise.all([1, 2, 3, 4].map(() => Connection.open(baseUrl)));
+  inBody!.write(text.slice(0, -20));
+  inHead!.write(text.slice(0, 30));
+  await used!.request(VERIFY, { app_id: app.app_id, token });
+  await delay(50);
+  const began = performance.now();
+  const ended = service.end('SIGTERM');
+  await delay(1_000);
+  // A kept connection that has been idle until now may still bring a request.
+  used!.write(text);
+  inBody!.write(text.slice(-20));
+  inHead!.write(text.slice(30));
+  silent!.write(text);
+  for (const [name, connection] of Object.entries({ inBody, inHead, used, silent })) {
+    expect(await connection!.answer().catch(String), name).toMatchObject({ status: 200 });
+  }
+  expect(await ended).toBe(0);
+  expect(performance.now() - began).toBeLessThan(EXIT_WITHIN_MS);
+});
+
+test.concurrent.for([
+  ['SIGTERM', 'SIGTERM'],
+  ['SIGINT', 'SIGINT'],
+  ['SIGTERM', 'SIGINT'],
+] as const)(
+  '%s and then %s: what is under way is still answered',
+  async ([first, second], { onTestFinished }) => {
+    const service = await spawnService(environment, onTestFinished);
+    const app = await newApp(service.api);
+    const user = await newUser(service.api, app);
+    const hashing = await loginsUnderWay(service.api.baseUrl, app.with(user), 12);
+    const began = performance.now();
+    service.child.kill(first);
+    await delay(20);
+    const code = await service.end(second);
+    expect(await hashing()).toEqual({ 200: 12 });
+    expect(code).toBe(0);
+    expect(performance.now() - began).toBeLessThan(EXIT_WITHIN_MS);
+    expect(service.output().stderr).toBe('');
+  },
+);
+
+describe('with the embedded database', () => {
+  test.concurrent(
+    'Ctrl-C, which signals the whole terminal group, ends service and database cleanly',
+    async ({ onTestFinished }) => {
+      const dataDir = await temporaryDataDir(onTestFinished);
+      const service = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }, onTestFinished);
+      const postmaster = (await postmasterOf(dataDir))!;
+      expect(await embeddedDatabaseUrl(dataDir)).toContain('latchkey');
+      const app = await newApp(service.api);
+      await newUser(service.api, app);
+      const began = performance.now();
+      process.kill(-service.child.pid!, 'SIGINT');
+      expect(await service.end('SIGINT')).toBe(0);
+      const ms = performance.now() - began;
+      expect(ms).toBeLessThan(EXIT_WITHIN_MS);
+      expect(isAlive(postmaster)).toBe(false);
+      expect(service.output().stderr).toBe('');
+      console.log(`Ctrl-C with the embedded database: exit after ${ms.toFixed(0)} ms`);
+    },
+  );
+
+  test.concurrent(
+    'a connection that was opened and never used does not keep it from ending in time',
+    async ({ onTestFinished }) => {
+      const dataDir = await temporaryDataDir(onTestFinished);
+      const service = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }, onTestFinished);
+      const postmaster = (await postmasterOf(dataDir))!;
+      const silent = await Connection.open(service.api.baseUrl);
+      const half = await Connection.open(service.api.baseUrl);
+      half.write('POST /api/v1/client/init HTTP/1.1\r\n');
+      await delay(50);
+      const began = performance.now();
+      expect(await service.end('SIGTERM'), service.output().stderr).toBe(0);
+      const ms = performance.now() - began;
+      expect(ms).toBeLessThan(EXIT_WITHIN_MS);
+      expect(isAlive(postmaster)).toBe(false);
+      silent.destroy();
+      half.destroy();
+      console.log(`SIGTERM with an unused and a half used connection: exit after ${ms.toFixed(0)} ms`);
+    },
+  );
+
+  test('SIGTERM at any moment of the start ends it, and the next start works', async () => {
+    const dataDir = await temporaryDataDir();
+    const ends: string[] = [];
+    for (const ms of [350, 650, 900, 1_200, 1_600]) {
+      const starting = spawnProgram({ DATA_DIR: dataDir, LOG_LEVEL: 'error' });
+      await delay(ms);
+      const began = performance.now();
+      const code = await starting.end('SIGTERM');
+      const { stderr } = starting.output();
+      ends.push(`${ms}: ${code ?? starting.child.signalCode}`);
+      // Before the program has had a chance to listen to signals, the signal itself ends it.
+      if (code === null) expect(starting.child.signalCode, ends.join()).toBe('SIGTERM');
+      else expect({ code, stderr }, ends.join()).toEqual({ code: 0, stderr: '' });
+      expect(performance.now() - began).toBeLessThan(EXIT_WITHIN_MS);
+      expect(
+        await postmasterOf(dataDir),
+        `a database server was left behind: ${ends.join()}`,
+      ).toBeUndefined();
+    }
+    console.log(`SIGTERM during the start, after ms: ${ends.join(', ')}`);
+    const service = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' });
+    expect((await service.api.call('GET', '/health')).status).toBe(200);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});

@@ -1,0 +1,215 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { LightClient } from '../counting/load.ts';
+import { newApp, newUser, unique, type App } from '../support/fixtures.ts';
+import {
+  embeddedDatabaseUrl,
+  postmasterOf,
+  spawnService,
+  temporaryDataDir,
+  type ServiceProcess,
+} from '../support/processes.ts';
+
+/** The assurance says 2 s on an idle machine; here others share it. */
+const READY_WITHIN_MS = 10_000;
+const DAY_SECONDS = 86_400;
+
+/** What clients were told, and what they asked for without an answer. */
+interface Ledger {
+  readonly registered: Set<string>;
+  readonly keyOfRegistration: Map<string, string>;
+  readonly activated: Set<string>;
+  readonly apps: Set<string>;
+  readonly loggedOut: Set<string>;
+  readonly asked: { registrations: number; activations: number };
+}
+
+/** The database was too slow, or gone already: the change may have taken place or not, but wholly. */
+const UNACKNOWLEDGED = 503;
+
+interface Scene {
+  readonly app: App;
+  readonly username: string;
+  readonly keys: string[];
+  readonly ledger: Ledger;
+}
+
+async function prepare({ api }: ServiceProcess): Promise<Scene> {
+  const app = await newApp(api);
+  const { username } = await newUser(api, app);
+  return {
+    app,
+    username,
+    keys: await app.keys(2_000, 'Standard', 30),
+    ledger: {
+      registered: new Set([username]),
+      keyOfRegistration: new Map(),
+      activated: new Set(),
+      apps: new Set(),
+      loggedOut: new Set(),
+      asked: { registrations: 0, activations: 0 },
+    },
+  };
+}
+
+/** Registers, activates and creates until the service is gone. */
+async function burst(baseUrl: string, scene: Scene): Promise<void> {
+  const { app, username, keys, ledger } = scene;
+  const client = new LightClient(baseUrl);
+  let gone = false;
+  /** Works on and on until the connection breaks. */
+  const worker = async (work: () => Promise<void>) => {
+    while (!gone) {
+      try {
+        await work();
+      } catch (error) {
+        gone = true;
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (!/ECONNRESET|ECONNREFUSED|EPIPE/.test(code)) throw error;
+      }
+    }
+  };
+  const register = async () => {
+    const key = keys.pop()!;
+    const name = unique('user');
+    ledger.asked.registrations += 1;
+    ledger.keyOfRegistration.set(name, key);
+    const answer = await client.register(
+      app.with({ username: name, password: 'a user password', hwid: 'machine', license_key: key }),
+    );
+    if (answer.status === 201) ledger.registered.add(name);
+    else expect([429, UNACKNOWLEDGED]).toContain(answer.status);
+  };
+  const activate = async () => {
+    const key = keys.pop()!;
+    ledger.asked.activations += 1;
+    const answer = await client.activate(app.with({ username, license_key: key }));
+    if (answer.status === 200) ledger.activated.add(key);
+    else expect(answer.status).toBe(UNACKNOWLEDGED);
+  };
+  const create = async () => {
+    const answer = await client.post('/api/v2/dev/apps', { name: 'App' }, app.token);
+    if (answer.status === 201) ledger.apps.add(String(answer.body['app_id']));
+    else if (answer.status !== UNACKNOWLEDGED) expect(answer.code).toBe('QUOTA_EXCEEDED');
+    await delay(20);
+  };
+  await Promise.all([
+    ...Array.from({ length: 6 }, () => worker(register)),
+    ...Array.from({ length: 6 }, () => worker(activate)),
+    worker(create),
+  ]);
+}
+
+/** Everything that was acknowledged is there; everything else happened wholly or not at all. */
+async function expectNothingLost(dataDir: string, service: ServiceProcess, scene: Scene): Promise<void> {
+  const { app, ledger } = scene;
+  const database = new pg.Client({ connectionString: await embeddedDatabaseUrl(dataDir) });
+  await database.connect();
+  try {
+    const { rows: users } = await database.query<{ username: string; keys: number; days: number }>(
+      `select u.username, (select count(*)::int from licenses l where l.redeemed_by = u.user_id) as keys,
+         coalesce(extract(epoch from s.ends_at - (select min(redeemed_at) from licenses l where l.redeemed_by = u.user_id)), 0)
+           / ${DAY_SECONDS} as days
+       from users u left join subscriptions s using (user_id) where u.app_id = $1`,
+      [app.app_id],
+    );
+    const names = new Set(users.map(({ username }) => username));
+    expect([...ledger.registered].filter((name) => !names.has(name))).toEqual([]);
+    for (const { username, keys, days } of users) {
+      expect(Number(days), username).toBe(keys * 30);
+      if (username !== scene.username) expect(keys, username).toBe(1);
+    }
+    const activator = users.find(({ username }) => username === scene.username)!;
+    expect(activator.keys).toBeGreaterThanOrEqual(ledger.activated.size);
+    expect(activator.keys).toBeLessThanOrEqual(ledger.asked.activations);
+    expect(users.length).toBeLessThanOrEqual(ledger.asked.registrations + 1);
+
+    const { rows: counters } = await database.query(
+      `select u.users::int as users, (select count(*)::int from applications a where a.developer_id = d.developer_id) as apps,
+         d.apps as seats, (select count(*)::int from licenses where status = 'redeemed' and redeemed_by is null) as orphans,
+         (select count(*)::int from licenses where status <> 'redeemed' and redeemed_by is not null) as strays
+       from application_usage u join applications using (app_id) join developers d using (developer_id)
+       where u.app_id = $1`,
+      [app.app_id],
+    );
+    const [counted] = counters as {
+      users: number;
+      apps: number;
+      seats: number;
+      orphans: number;
+      strays: number;
+    }[];
+    expect(counted).toMatchObject({ users: users.length, orphans: 0, strays: 0 });
+    expect(counted!.seats).toBe(counted!.apps);
+
+    // And by the operations: an acknowledged key is spent, an acknowledged user can log in.
+    const client = new LightClient(service.api.baseUrl);
+    for (const key of [...ledger.activated].slice(-5)) {
+      const again = await client.activate(app.with({ username: scene.username, license_key: key }));
+      expect(again.code).toBe('LICENSE_ALREADY_USED');
+    }
+    for (const name of [...ledger.registered].slice(-5)) {
+      if (name === scene.username) continue;
+      const login = await client.login(
+        app.with({ username: name, password: 'a user password', hwid: 'machine' }),
+      );
+      expect(login.status).toBe(200);
+    }
+    for (const id of ledger.apps) {
+      const found = await client.call('GET', `/api/v2/dev/apps/${id}`, undefined, app.token);
+      expect(found.status).toBe(200);
+    }
+  } finally {
+    await database.end();
+  }
+}
+
+async function start(dataDir: string): Promise<{ service: ServiceProcess; ms: number }> {
+  const began = performance.now();
+  const service = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' });
+  const ms = performance.now() - began;
+  expect(ms).toBeLessThan(READY_WITHIN_MS);
+  return { service, ms };
+}
+
+describe('kill -9 in the middle of a burst', () => {
+  test('of the service: nothing acknowledged is lost, nothing is half done, and it starts again', async () => {
+    const dataDir = await temporaryDataDir();
+    let { service, ms } = await start(dataDir);
+    const times = [`first start ${ms.toFixed(0)} ms`];
+    const scene = await prepare(service);
+    for (let round = 0; round < 2; round += 1) {
+      const bursting = burst(service.api.baseUrl, scene);
+      await delay(randomInt(300, 900));
+      expect(await service.end('SIGKILL')).toBeNull();
+      await bursting;
+      ({ service, ms } = await start(dataDir));
+      times.push(`after kill -9: ${ms.toFixed(0)} ms`);
+      await expectNothingLost(dataDir, service, scene);
+    }
+    expect(scene.ledger.registered.size).toBeGreaterThan(3);
+    expect(scene.ledger.activated.size).toBeGreaterThan(3);
+    console.log(
+      `${times.join(', ')}; ${scene.ledger.registered.size} registrations and ${scene.ledger.activated.size} activations acknowledged`,
+    );
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  test('of service and database server together: likewise', async () => {
+    const dataDir = await temporaryDataDir();
+    let { service, ms } = await start(dataDir);
+    const scene = await prepare(service);
+    const bursting = burst(service.api.baseUrl, scene);
+    await delay(600);
+    const postmaster = (await postmasterOf(dataDir))!;
+    process.kill(postmaster, 'SIGKILL');
+    await service.end('SIGKILL');
+    await bursting;
+    ({ service, ms } = await start(dataDir));
+    await expectNothingLost(dataDir, service, scene);
+    expect(await service.end('SIGTERM')).toBe(0);
+    console.log(`after kill -9 of both: ${ms.toFixed(0)} ms`);
+  });
+});

@@ -1,0 +1,379 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { LightClient, tally, type LightAnswer } from '../counting/load.ts';
+import {
+  newApp,
+  newDeveloper,
+  newHwid,
+  newSession,
+  newUser,
+  unique,
+  type App,
+  type User,
+} from '../support/fixtures.ts';
+import { spawnService, temporaryFolder } from '../support/processes.ts';
+import { DatabaseProxy } from './database-proxy.ts';
+
+const ANSWER_WITHIN_MS = 3_500;
+const RECOVERY_WITHIN_MS = 6_000;
+
+const END_CONNECTIONS = `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'service'`;
+
+const dataDir = await temporaryFolder(afterAll);
+const server = await startEmbeddedPostgres({
+  dataDir,
+  logger: createLogger('silent'),
+  settings: { fsync: 'off', max_connections: '40' },
+});
+afterAll(() => server.stop());
+const { host, user } = server.connection;
+const proxy = await DatabaseProxy.open(join(host, '.s.PGSQL.5432'));
+afterAll(() => proxy.close());
+// Not a superuser, as it should be in operation: limits do not bind those.
+await sql('create role service login');
+await sql('alter database latchkey owner to service');
+const service = await spawnService(
+  {
+    DATABASE_URL: `postgresql://service@127.0.0.1:${proxy.port}/latchkey`,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    LOG_LEVEL: 'fatal',
+  },
+  afterAll,
+);
+const client = new LightClient(service.api.baseUrl);
+
+let app: App;
+let owner: User;
+let token: string;
+let stopped: number[] = [];
+
+beforeAll(async () => {
+  app = await newApp(service.api);
+  ({ token, owner } = await newSession(service.api, app));
+});
+
+afterEach(async () => {
+  for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
+  await proxy.goOn();
+  expect(service.child.exitCode, service.output().stderr).toBeNull();
+  expect(service.child.signalCode).toBeNull();
+});
+
+async function sql<Row extends pg.QueryResultRow>(
+  text: string,
+  values?: unknown[],
+  database = 'latchkey',
+): Promise<Row[]> {
+  const direct = new pg.Client({ host, user, database });
+  await direct.connect();
+  try {
+    return (await direct.query<Row>(text, values)).rows;
+  } finally {
+    await direct.end();
+  }
+}
+
+/** The postmaster first, then what it started. */
+function serverProcesses(): number[] {
+  const postmaster = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+  return [postmaster, ...children.trim().split(' ').filter(Boolean).map(Number)];
+}
+
+const verify = () => client.verify({ app_id: app.app_id, token });
+
+/** One request of every operation that needs the database. */
+function everyOperation(bearer: string): Record<string, () => Promise<LightAnswer>> {
+  const ofApp = `/api/v2/dev/apps/${app.app_id}`;
+  const call = (method: string, path: string, body?: object) => () => client.call(method, path, body, bearer);
+  return {
+    init: () => client.post('/api/v1/client/init', app.with({})),
+    register: () =>
+      client.register(app.with({ username: unique('user'), password: 'a user password', hwid: newHwid() })),
+    login: () => client.login(app.with(owner)),
+    verify,
+    activate: () =>
+      client.activate(app.with({ username: owner.username, license_key: '00000-00000-00000-00000-00000' })),
+    logout: () => client.logout({ app_id: app.app_id, token: 'A'.repeat(22) }),
+    'developer registers': () =>
+      client.post('/api/v2/dev/register', { email: `${unique('dev')}@example.com`, password: 'a password' }),
+    'developer logs in': () =>
+      client.post('/api/v2/dev/login', { email: 'nobody@example.com', password: 'a password' }),
+    'apps, list': call('GET', '/api/v2/dev/apps'),
+    'apps, create': call('POST', '/api/v2/dev/apps', { name: 'App' }),
+    'app, get': call('GET', ofApp),
+    'app, change': call('PATCH', ofApp, { hwid_lock: true }),
+    // One that does not exist: were it answered, the tests below would lose theirs.
+    'app, delete': call('DELETE', `/api/v2/dev/apps/app_${'0'.repeat(26)}`),
+    'licences, list': call('GET', `${ofApp}/licenses`),
+    'licences, create': call('POST', `${ofApp}/licenses`, { amount: 1, tier: 'Standard', duration_days: 1 }),
+    health: () => client.call('GET', '/health'),
+  };
+}
+
+function expectUnavailable(answer: LightAnswer, what: string): void {
+  const expected =
+    what === 'health'
+      ? { status: 500, code: 'HEALTH_CHECK_FAILED' }
+      : { status: 503, code: 'SERVICE_UNAVAILABLE' };
+  expect(answer, `${what}: ${JSON.stringify(answer.body)}`).toMatchObject(expected);
+  expect(answer.headers.get('content-type'), what).toBe('application/problem+json');
+  if (what !== 'health') expect(answer.headers.get('retry-after'), what).toMatch(/^[1-9]\d*$/);
+  expect(answer.ms, what).toBeLessThan(ANSWER_WITHIN_MS);
+}
+
+/** Sends one request of every operation at once, three times. @returns the longest time */
+async function everythingIsUnavailable(): Promise<number> {
+  let longest = 0;
+  for (let round = 0; round < 3; round += 1) {
+    await Promise.all(
+      Object.entries(everyOperation(app.token)).map(async ([what, send]) => {
+        const answer = await send();
+        expectUnavailable(answer, what);
+        longest = Math.max(longest, answer.ms);
+      }),
+    );
+    await delay(100);
+  }
+  return longest;
+}
+
+/** @returns after how many milliseconds every operation answered without a 5xx again */
+async function recovery(): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    const answers = await Promise.all([
+      verify(),
+      client.login(app.with(owner)),
+      client.call('GET', '/health'),
+    ]);
+    const ms = performance.now() - began;
+    if (answers.every(({ status }) => status === 200 || status === 401)) {
+      ({ token } = answers[1].body as { token: string });
+      expect(ms).toBeLessThan(RECOVERY_WITHIN_MS);
+      return ms;
+    }
+    if (ms > 3 * RECOVERY_WITHIN_MS) expect(tally(answers)).toEqual({ 200: 3 });
+    await delay(20);
+  }
+}
+
+/** A load of verifications and activations that goes on until it is stopped. */
+function startLoad(keys: string[]): { stop(): Promise<{ answers: LightAnswer[]; redeemed: string[] }> } {
+  let over = false;
+  const answers: LightAnswer[] = [];
+  const redeemed: string[] = [];
+  const workers = [
+    ...Array.from({ length: 6 }, async () => {
+      for (; !over; await delay(5)) answers.push(await verify());
+    }),
+    ...Array.from({ length: 3 }, async () => {
+      for (; !over; await delay(5))
+        answers.push(await client.call('GET', '/api/v2/dev/apps', undefined, app.token));
+    }),
+    ...Array.from({ length: 4 }, async () => {
+      for (; !over && keys.length > 0; await delay(10)) {
+        const key = keys.pop()!;
+        const answer = await client.activate(app.with({ username: owner.username, license_key: key }));
+        answers.push(answer);
+        if (answer.status === 200) redeemed.push(key);
+      }
+    }),
+  ];
+  return {
+    async stop() {
+      over = true;
+      await Promise.all(workers);
+      return { answers, redeemed };
+    },
+  };
+}
+
+/** Each answer is a success or says that the service is unavailable, in time. */
+function expectOnlyUnavailable(answers: readonly LightAnswer[]): void {
+  const kinds = tally(answers);
+  expect(Object.keys(kinds).filter((kind) => kind !== '200' && kind !== '503 SERVICE_UNAVAILABLE')).toEqual(
+    [],
+  );
+  for (const answer of answers.filter(({ status }) => status === 503))
+    expectUnavailable(answer, 'under load');
+}
+
+/** What was answered with success is there, and every spent key gave its days. */
+async function expectDaysOfKeys(acknowledged: readonly string[]): Promise<void> {
+  const [row] = await sql<{ spent: number; days: number | null }>(
+    `select (select count(*)::int from licenses where redeemed_by = u.user_id) as spent,
+       extract(epoch from s.ends_at - (select min(redeemed_at) from licenses where redeemed_by = u.user_id)) / 86400 as days
+     from users u left join subscriptions s using (user_id) where u.username = $1`,
+    [owner.username],
+  );
+  expect(Number(row!.days ?? 0)).toBe(row!.spent * 30);
+  expect(row!.spent).toBeGreaterThanOrEqual(acknowledged.length);
+}
+
+describe('while the database', () => {
+  test('hangs, every operation answers 503 in time, and all works within 2 s of its return', async () => {
+    await Promise.all(Array.from({ length: 20 }, verify));
+    stopped = serverProcesses();
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    const longest = await everythingIsUnavailable();
+    // Known to be gone: no one waits for it any more.
+    expect((await verify()).ms).toBeLessThan(1_000);
+    for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
+    const ms = await recovery();
+    console.log(`hang: answers within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
+  });
+
+  test('is cut off without a word, likewise', async () => {
+    proxy.hang();
+    const longest = await everythingIsUnavailable();
+    await proxy.goOn();
+    const ms = await recovery();
+    console.log(`silent network: answers within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
+  });
+
+  test('refuses connections, likewise', async () => {
+    await proxy.refuse();
+    const longest = await everythingIsUnavailable();
+    await proxy.goOn();
+    const ms = await recovery();
+    console.log(`refused: answers within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
+  });
+
+  test.each([
+    [
+      'takes no more connections',
+      'alter database latchkey connection limit 0',
+      'alter database latchkey connection limit -1',
+    ],
+    [
+      'is closed for maintenance',
+      'alter database latchkey allow_connections false',
+      'alter database latchkey allow_connections true',
+    ],
+    ['does not let this account in', 'alter role service nologin', 'alter role service login'],
+  ])('%s, likewise', async (_what, close, open) => {
+    await sql(close, [], 'postgres');
+    try {
+      await sql(END_CONNECTIONS, [], 'postgres');
+      await everythingIsUnavailable();
+    } finally {
+      await sql(open, [], 'postgres');
+      await recovery();
+    }
+  });
+});
+
+describe('under load', () => {
+  test('connections that the database ends fail as 503, and nothing is half done', async () => {
+    const load = startLoad(await app.keys(300));
+    for (let round = 0; round < 6; round += 1) {
+      await delay(150);
+      await sql(END_CONNECTIONS);
+    }
+    await delay(100);
+    const { answers, redeemed } = await load.stop();
+    expectOnlyUnavailable(answers);
+    expect(redeemed.length).toBeGreaterThan(0);
+    await expectDaysOfKeys(redeemed);
+    console.log(`ended connections: ${JSON.stringify(tally(answers))}`);
+  });
+
+  test('connections that the network resets fail as 503, and nothing is half done', async () => {
+    const load = startLoad(await app.keys(300));
+    for (let round = 0; round < 6; round += 1) {
+      await delay(150);
+      proxy.cut();
+    }
+    await delay(100);
+    const { answers, redeemed } = await load.stop();
+    expectOnlyUnavailable(answers);
+    await expectDaysOfKeys(redeemed);
+    console.log(`reset connections: ${JSON.stringify(tally(answers))}`);
+  });
+
+  test.each([
+    ['restarts', 'SIGINT'],
+    ['crashes', 'SIGKILL'],
+  ] as const)(
+    'a database that %s fails requests as 503 only, and all works within 2 s',
+    async (_what, signal) => {
+      const load = startLoad(await app.keys(300));
+      await delay(300);
+      const [postmaster] = serverProcesses();
+      process.kill(postmaster!, signal);
+      // Our own supervisor starts it again.
+      const began = performance.now();
+      for (;;) {
+        await delay(20);
+        if (performance.now() - began > 10_000) throw new Error('the database did not come back');
+        if (
+          await sql('select 1').then(
+            () => serverProcesses()[0] !== postmaster,
+            () => false,
+          )
+        )
+          break;
+      }
+      const down = performance.now() - began;
+      const ms = await recovery();
+      await delay(200);
+      const { answers, redeemed } = await load.stop();
+      // The login of the recovery may have replaced the session.
+      expectOnlyUnavailable(answers.filter(({ code }) => code !== 'SESSION_INVALID'));
+      expect(tally(answers)['503 SERVICE_UNAVAILABLE']).toBeGreaterThan(0);
+      await expectDaysOfKeys(redeemed);
+      console.log(`${signal}: database back after ${down.toFixed(0)} ms, service ${ms.toFixed(0)} ms later`);
+    },
+  );
+
+  test('a user whose row is locked gets 503 in time, and others are not disturbed', async () => {
+    const locker = new pg.Client({ host, user, database: 'latchkey' });
+    await locker.connect();
+    try {
+      const other = await newUser(service.api, app);
+      await locker.query('begin');
+      await locker.query('select 1 from users where username = $1 for update', [owner.username]);
+      const keys = await app.keys(5);
+      const locked = keys.map((key) =>
+        client.activate(app.with({ username: owner.username, license_key: key })),
+      );
+      await delay(100);
+      const free = await Promise.all([verify(), client.login(app.with(other))]);
+      expect(free.map(({ status }) => status)).toEqual([200, 200]);
+      expect(Math.max(...free.map(({ ms }) => ms))).toBeLessThan(1_000);
+      for (const answer of await Promise.all(locked)) expectUnavailable(answer, 'locked');
+      await locker.query('rollback');
+      // Unspent: they work afterwards.
+      const again = await Promise.all(
+        keys.map((key) => client.activate(app.with({ username: owner.username, license_key: key }))),
+      );
+      expect(tally(again)).toEqual({ 200: 5 });
+    } finally {
+      await locker.end();
+    }
+  });
+});
+
+test('a developer whose token is right is never told 401 because the database is gone', async () => {
+  const developer = await newDeveloper(service.api);
+  const statuses = new Set<number>();
+  const asking = (async () => {
+    for (let n = 0; n < 60; n += 1) {
+      statuses.add((await client.call('GET', '/api/v2/dev/apps', undefined, developer.token)).status);
+      await delay(5);
+    }
+  })();
+  await delay(40);
+  await proxy.refuse();
+  await delay(150);
+  await proxy.goOn();
+  await asking;
+  expect([...statuses].toSorted()).toEqual([200, 503]);
+});

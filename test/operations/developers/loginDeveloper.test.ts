@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import { DAY } from '../../support/clock.ts';
+import { newDeveloper } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { inDays } from '../support/journeys.ts';
+
+const { api, clock, services } = await startTestService();
+
+const login = (body: object) =>
+  api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/login', body);
+const apps = (token: string) => api.call('GET', '/api/v2/dev/apps', undefined, { token });
+
+test('answers with a new token of 24 hours beside those that live', async () => {
+  const developer = await newDeveloper(api);
+  clock.advance(DAY / 2);
+  const { status, body } = await login(developer);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    status: 'success',
+    developer_id: developer.developerId,
+    token: expect.any(String),
+    expiry: inDays(clock, 1),
+  });
+  expect(body.token).not.toBe((await login(developer)).body.token);
+  expect((await apps(developer.token)).status).toBe(200);
+  clock.advance(DAY / 2);
+  expectError(await apps(developer.token), 401, 'UNAUTHORIZED');
+  expect((await apps(body.token)).status).toBe(200);
+  clock.advance(DAY / 2);
+  const expired = await apps(body.token);
+  expectError(expired, 401, 'UNAUTHORIZED');
+  expect(expired.headers.get('www-authenticate')).toMatch(/^Bearer /);
+  await services.developers.clearExpired();
+  expectError(await apps(body.token), 401, 'UNAUTHORIZED');
+});
+
+test('finds the account by every case of the address', async () => {
+  const { email, password, developerId } = await newDeveloper(api);
+  const { body } = await login({ email: email.toUpperCase(), password });
+  expect(body.developer_id).toBe(developerId);
+});
+
+test('INVALID_CREDENTIALS is the same for an unknown address and a wrong password', async () => {
+  const { email, password } = await newDeveloper(api);
+  const wrong = await login({ email, password: `${password}!` });
+  const unknown = await login({ email: 'nobody@example.com', password });
+  expectError(wrong, 401, 'INVALID_CREDENTIALS');
+  expect(comparable(unknown)).toEqual(comparable(wrong));
+  expect([...unknown.headers.keys()]).toEqual([...wrong.headers.keys()]);
+});
+
+test('VALIDATION_FAILED lists every fault', async () => {
+  expectFaults(await login({}), '/email', '/password');
+  expectFaults(await login({ email: 'nobody', password: '' }), '/email', '/password');
+  expectFaults(await login({ email: 'a@b.de', password: 'p'.repeat(129) }), '/password');
+});
+
+test('TOO_MANY_REQUESTS with Retry-After when too many passwords are waiting', async () => {
+  const developer = await newDeveloper(api);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => login({ ...developer, password: 'wrong' })),
+  );
+  const refused = answers.filter(({ status }) => status !== 401);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const answer of refused) {
+    expectError(answer, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  }
+  expect((await login(developer)).status).toBe(200);
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newDeveloper, newUser, type App } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { inDays } from '../support/journeys.ts';
+
+const { api, clock, databaseUrl } = await startTestService();
+const app = await newApp(api);
+const KEY = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$/;
+
+const create = ({ app_id, token }: Pick<App, 'app_id'> & { token?: string }, body: object) =>
+  api.post<components['schemas']['CreatedLicenses']>(`/api/v2/dev/apps/${app_id}/licenses`, body, { token });
+const list = async ({ app_id, token }: App) =>
+  (
+    await api.call<components['schemas']['LicenseList']>(
+      'GET',
+      `/api/v2/dev/apps/${app_id}/licenses?limit=100`,
+      undefined,
+      { token },
+    )
+  ).body.data;
+const wish = (fields: object = {}) => ({ amount: 1, duration_days: 30, tier: 'Pro', ...fields });
+
+test('makes keys of one tier and duration, in order', async () => {
+  const own = await newApp(api);
+  const { status, body } = await create(own, wish({ amount: 3 }));
+  expect(status).toBe(201);
+  expect(body.status).toBe('success');
+  expect(body.licenses).toHaveLength(3);
+  for (const license of body.licenses) {
+    expect(license).toEqual({
+      license_id: expect.stringMatching(/^lic_[0-9a-z]{26}$/),
+      license_key: expect.stringMatching(KEY),
+      tier: 'Pro',
+      duration_days: 30,
+    });
+  }
+  const ids = body.licenses.map(({ license_id }) => license_id);
+  expect(ids).toEqual([...ids].sort());
+  expect((await list(own)).map(({ license_id }) => license_id)).toEqual(ids.reverse());
+});
+
+test('null makes lifetimes', async () => {
+  const { body } = await create(app, wish({ duration_days: null }));
+  expect(body.licenses[0]!.duration_days).toBeNull();
+});
+
+test('10,000 keys in one call, all different, none in clear text', async () => {
+  const own = await newApp(api);
+  const { status, body } = await create(own, wish({ amount: 10_000 }));
+  expect(status).toBe(201);
+  expect(new Set(body.licenses.map(({ license_key }) => license_key)).size).toBe(10_000);
+  expect(new Set(body.licenses.map(({ license_id }) => license_id)).size).toBe(10_000);
+  const user = await newUser(api, own);
+  const license_key = body.licenses[9_999]!.license_key;
+  expect((await api.activate(own.with({ username: user.username, license_key }))).status).toBe(200);
+  const database = await connectTo(databaseUrl);
+  const { rows } = await database.query<{ row: string; sealed: Buffer }>(
+    'select licenses::text as row, key_sealed as sealed from licenses where license_id = $1',
+    [body.licenses[0]!.license_id],
+  );
+  expect(rows[0]!.row).not.toContain(body.licenses[0]!.license_key);
+  expect(rows[0]!.sealed.includes(body.licenses[0]!.license_key)).toBe(false);
+});
+
+test('keeps note and redeem_by', async () => {
+  const own = await newApp(api);
+  const note = ' For “reviewers” 🦊\n2nd line ';
+  await create(own, wish({ note, redeem_by: inDays(clock, 7) }));
+  await create(own, wish({ note: null, redeem_by: null }));
+  await create(own, wish({ redeem_by: '2027-01-01T01:00:00+01:00' }));
+  expect((await list(own)).map((license) => [license.note, license.redeem_by])).toEqual([
+    [null, '2027-01-01T00:00:00.000Z'],
+    [null, null],
+    [note, inDays(clock, 7)],
+  ]);
+});
+
+test.each([
+  '0000-01-01T00:00:00Z',
+  '0000-01-01T00:00:00+01:00',
+  '9999-12-31T23:59:59.999Z',
+  '9999-12-31T23:59:59-01:00',
+])('redeem_by %s is kept exactly or refused, and never spoils the list', async (redeem_by) => {
+  const own = await newApp(api);
+  const { status } = await create(own, wish({ redeem_by }));
+  expect([201, 400]).toContain(status);
+  if (status === 400) return;
+  // The call itself holds the answer against `format: date-time`.
+  expect(Date.parse((await list(own))[0]!.redeem_by!)).toBe(Date.parse(redeem_by));
+});
+
+test.each([
+  '2026-02-30T00:00:00Z',
+  '2026-11-21',
+  '2026-11-21T10:00:00',
+  '2016-12-31T23:59:60Z',
+  '+012026-01-01T00:00:00Z',
+  '2026-11-21T24:00:00Z',
+  'tomorrow',
+  '',
+  0,
+])('redeem_by %j is refused', async (redeem_by) => {
+  expectError(await create(app, wish({ redeem_by })), 400, 'VALIDATION_FAILED');
+});
+
+describe('VALIDATION_FAILED', () => {
+  test.each<[string, unknown[]]>([
+    ['amount', [0, -1, 10_001, 1.5, '5', null, true, undefined, 2 ** 31, 2 ** 53, 1e300]],
+    ['duration_days', [0, -1, 36_501, 1.5, '30', undefined, 2 ** 31, 2 ** 53, {}]],
+    ['tier', ['', 'Gold', 'pro', 'Pro ', null, undefined, 1, 'a\u0000', 't'.repeat(65)]],
+    ['note', ['n'.repeat(501), 'a\u0000b', 1, {}]],
+  ])('for %s', async (member, values) => {
+    const before = (await list(app)).length;
+    for (const value of values) expectFaults(await create(app, wish({ [member]: value })), `/${member}`);
+    expect(await list(app)).toHaveLength(before);
+  });
+
+  test('for a number that no number can hold', async () => {
+    const body = JSON.stringify(wish()).replace('"amount":1', '"amount":1e400');
+    const answer = await api.post(`/api/v2/dev/apps/${app.app_id}/licenses`, body, { token: app.token });
+    expectFaults(answer, '/amount');
+  });
+
+  test('lists every fault', async () => {
+    expectFaults(await create(app, {}), '/amount', '/duration_days', '/tier');
+  });
+
+  test.each([1, 36_500])('not for %d days', async (duration_days) => {
+    expect((await create(app, wish({ duration_days }))).status).toBe(201);
+  });
+});
+
+test('many at once are made whole or refused at once with TOO_MANY_REQUESTS and Retry-After', async () => {
+  const own = await newApp(api);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => create(own, wish({ amount: 5 }))));
+  const refused = answers.filter(({ status }) => status !== 201);
+  for (const answer of refused) {
+    expectError(answer, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  }
+  expect(await list(own)).toHaveLength(5 * (answers.length - refused.length));
+});
+
+test("tiers are those of the application's own list", async () => {
+  const own = await newApp(api);
+  await own.patch({ tiers: ['Gold'] });
+  expect((await create(own, wish({ tier: 'Gold' }))).status).toBe(201);
+  expectFaults(await create(own, wish({ tier: 'Pro' })), '/tier');
+});
+
+test("APPLICATION_NOT_FOUND is the same for another developer's and an absent one", async () => {
+  const { token } = await newDeveloper(api);
+  const absent = await create({ app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', token }, wish());
+  expectError(absent, 404, 'APPLICATION_NOT_FOUND');
+  const before = (await list(app)).length;
+  expect(comparable(await create({ app_id: app.app_id, token }, wish()))).toEqual(comparable(absent));
+  // Not even whether it has the tier shows.
+  expect(comparable(await create({ app_id: app.app_id, token }, wish({ tier: 'None' })))).toEqual(
+    comparable(absent),
+  );
+  expect(await list(app)).toHaveLength(before);
+});
+
+test('UNAUTHORIZED without a token, or with the application secret', async () => {
+  const { app_id } = app;
+  expectError(await create({ app_id }, wish()), 401, 'UNAUTHORIZED');
+  expectError(await create({ app_id, token: app.secret }, wish()), 401, 'UNAUTHORIZED');
+});
+
+test('what was waiting for its turn when the application was deleted gets no keys', async () => {
+  const owner = await newDeveloper(api);
+  const { app_id } = await newApp(api, owner);
+  const path = `/api/v2/dev/apps/${app_id}`;
+  const wanted = { amount: 10_000, duration_days: 1, tier: 'Pro' };
+  const others = await Promise.all([newApp(api), newApp(api)]);
+  const before = others.map(({ app_id: id, token }) =>
+    api.post(`/api/v2/dev/apps/${id}/licenses`, wanted, { token }),
+  );
+  const waiting = api.post(`${path}/licenses`, wanted, owner);
+  const refused = api.post(`${path}/licenses`, wanted, owner);
+  expect((await api.call('DELETE', path, undefined, owner)).status).toBe(200);
+  expect((await Promise.all(before)).map(({ status }) => status)).toEqual([201, 201]);
+  expect((await waiting).body).toMatchObject({ code: 'APPLICATION_NOT_FOUND' });
+  expect((await refused).body).toMatchObject({
+    code: expect.stringMatching(/^(TOO_MANY_REQUESTS|APPLICATION_NOT_FOUND)$/),
+  });
+});
+
+test('a bulk generation of one developer keeps no other developer waiting for a few keys', async () => {
+  const [busy, other] = await Promise.all([newApp(api), newApp(api)]);
+  const bulk = { amount: 10_000, duration_days: 1, tier: 'Pro' };
+  const post = (app: typeof busy, wanted: object) =>
+    api.post(`/api/v2/dev/apps/${app.app_id}/licenses`, wanted, app);
+  const calls = Array.from({ length: 5 }, () => post(busy, bulk));
+  expect((await post(other, { ...bulk, amount: 1 })).status).toBe(201);
+  const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
+  expect(statuses).toEqual([201, 429, 429, 429, 429]);
+});

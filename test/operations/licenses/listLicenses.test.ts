@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import { SECOND } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newDeveloper, newUser } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+
+const { api, clock, databaseUrl } = await startTestService();
+
+const list = ({ app_id, token }: { app_id: string; token?: string }, query = '') =>
+  api.call<components['schemas']['LicenseList']>(
+    'GET',
+    `/api/v2/dev/apps/${app_id}/licenses${query}`,
+    undefined,
+    {
+      token,
+    },
+  );
+
+describe('pages', async () => {
+  const app = await newApp(api);
+  const keys = (await app.keys(30)).concat(await app.keys(15, 'Pro', null)).reverse();
+
+  test.each([1, 7, 15, 44, 45, 100])('of %d: complete, newest first, without overlap', async (limit) => {
+    const found: string[] = [];
+    let pages = 0;
+    for (let cursor: string | null = ''; cursor !== null; pages++) {
+      const { body } = await list(app, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+      found.push(...body.data.map(({ license_key }) => license_key));
+      cursor = body.next_cursor;
+    }
+    expect(found).toEqual(keys);
+    expect(pages).toBe(Math.ceil(keys.length / limit));
+  });
+
+  test('have 20 items unless told, and stay the same when keys are made in between', async () => {
+    const own = await newApp(api);
+    const made = (await own.keys(25)).reverse();
+    const first = await list(own);
+    expect(first.body.data).toHaveLength(20);
+    await own.keys(3);
+    const second = await list(own, `?cursor=${first.body.next_cursor}`);
+    expect(second.body.data.map(({ license_key }) => license_key)).toEqual(made.slice(20));
+  });
+
+  test('begin where the cursor says, in each application for itself', async () => {
+    const other = await newApp(api);
+    await other.keys(3);
+    const { body } = await list(app, '?limit=1');
+    const answer = await list(other, `?cursor=${body.next_cursor}`);
+    expect(answer.body.data.every(({ license_key }) => !keys.includes(license_key))).toBe(true);
+  });
+});
+
+test('shows a key as it stands, and who redeemed it when', async () => {
+  const app = await newApp(api);
+  const [first, second, third] = await app.keys(3, 'Pro', 30);
+  const createdAt = clock.now().toISOString();
+  const registered = await api.register(
+    app.with({ username: 'ada', password: 'a user password', hwid: 'h', license_key: first! }),
+  );
+  clock.advance(SECOND);
+  const redeemedAt = clock.now().toISOString();
+  const { username } = await newUser(api, app);
+  await api.activate(app.with({ username, license_key: second! }));
+  const { body } = await list(app);
+  const common = {
+    license_id: expect.stringMatching(/^lic_/),
+    tier: 'Pro',
+    duration_days: 30,
+    note: null,
+    redeem_by: null,
+    created_at: createdAt,
+  };
+  expect(body.data).toEqual([
+    { ...common, license_key: third, status: 'unused', redeemed_at: null, redeemed_by: null },
+    {
+      ...common,
+      license_key: second,
+      status: 'redeemed',
+      redeemed_at: redeemedAt,
+      redeemed_by: expect.stringMatching(/^usr_/),
+    },
+    {
+      ...common,
+      license_key: first,
+      status: 'redeemed',
+      redeemed_at: createdAt,
+      redeemed_by: registered.body['user_id'],
+    },
+  ]);
+});
+
+test.each(['banned', 'paused'])('shows that a key is %s', async (status) => {
+  const app = await newApp(api);
+  await app.keys(1);
+  const database = await connectTo(databaseUrl);
+  await database.query('update licenses set status = $1 where app_id = $2', [status, app.app_id]);
+  expect((await list(app)).body.data).toMatchObject([{ status }]);
+});
+
+test('is empty and on its last page without keys', async () => {
+  expect((await list(await newApp(api))).body).toEqual({ status: 'success', data: [], next_cursor: null });
+});
+
+test('works while the application is disabled', async () => {
+  const app = await newApp(api);
+  await app.keys(1);
+  await app.patch({ status: 'disabled' });
+  expect((await list(app)).body.data).toHaveLength(1);
+});
+
+test.each([
+  ['?limit=0', 'query/limit'],
+  ['?limit=101', 'query/limit'],
+  ['?limit=x', 'query/limit'],
+  ['?cursor=nonsense', 'query/cursor'],
+  [`?cursor=${Buffer.from('app_01kazm8e3rfxkb0a6t2d5v9j1m').toString('base64url')}`, 'query/cursor'],
+])('VALIDATION_FAILED for %s', async (query, pointer) => {
+  expectFaults(await list(await newApp(api), query), pointer);
+});
+
+test("APPLICATION_NOT_FOUND is the same for another developer's and an absent one, whatever the cursor", async () => {
+  const app = await newApp(api);
+  await app.keys(3);
+  const { next_cursor } = (await list(app, '?limit=1')).body;
+  const { token } = await newDeveloper(api);
+  const absent = await list({ app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', token });
+  expectError(absent, 404, 'APPLICATION_NOT_FOUND');
+  expect(comparable(await list({ app_id: app.app_id, token }))).toEqual(comparable(absent));
+  const withCursor = await list({ app_id: app.app_id, token }, `?cursor=${next_cursor}`);
+  expect(comparable(withCursor)).toEqual(comparable(absent));
+});
+
+test('UNAUTHORIZED without a token', async () => {
+  const { app_id } = await newApp(api);
+  expectError(await list({ app_id }), 401, 'UNAUTHORIZED');
+});

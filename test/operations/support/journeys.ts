@@ -1,0 +1,40 @@
+import type { components } from '../../../generated/types.ts';
+import type { Answer, Api } from '../../support/api.ts';
+import { DAY, type TestClock } from '../../support/clock.ts';
+import type { App, Developer, User } from '../../support/fixtures.ts';
+import type { TestService } from '../../support/service.ts';
+
+type Schemas = components['schemas'];
+
+/** A session whose token is encrypted, as the v2 login gives it. */
+export async function encryptedSession(
+  { services }: TestService,
+  app: App,
+  user: User,
+): Promise<{ token: string; session_id: string }> {
+  const application = await services.applications.authenticate(app.app_id, app.secret);
+  const { session } = await services.users.login(application, user, 'encrypted');
+  return { token: session.token, session_id: session.sessionId };
+}
+
+/** A moment from now on, as it is written on the wire. */
+export function inDays(clock: TestClock, days: number): string {
+  return new Date(clock.now().getTime() + days * DAY).toISOString();
+}
+
+/** Verifies with a new session: the one before may have expired. */
+export async function verifyAnew(api: Api, app: App, user: User): Promise<Schemas['VerificationResult']> {
+  const { body } = await api.login(app.with(user));
+  return (await api.verify({ app_id: app.app_id, token: body.token })).body;
+}
+
+/** Changes an application with a new developer's token: the one before may have expired. */
+export async function patchAnew(
+  api: Api,
+  { email, password }: Developer,
+  app: App,
+  changes: Schemas['UpdateApplicationRequest'],
+): Promise<Answer> {
+  const { body } = await api.post<Schemas['DeveloperSession']>('/api/v2/dev/login', { email, password });
+  return api.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, changes, { token: body.token });
+}

@@ -1,0 +1,20 @@
+import { connectTo } from '../../support/database.ts';
+import { unique, type Developer } from '../../support/fixtures.ts';
+
+/** Puts a developer on a plan of these sizes. */
+export async function limitPlan(
+  databaseUrl: string,
+  developer: Developer,
+  { apps = 25, users = 100 }: { apps?: number; users?: number },
+): Promise<void> {
+  const database = await connectTo(databaseUrl);
+  const plan = unique('plan');
+  await database.query(
+    'insert into plans (plan_id, name, max_apps, max_users_per_app) values ($1, $1, $2, $3)',
+    [plan, apps, users],
+  );
+  await database.query('update developers set plan_id = $1 where developer_id = $2', [
+    plan,
+    developer.developerId,
+  ]);
+}

@@ -1,0 +1,53 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Holder {
+  child: ChildProcess;
+  answer: { ms?: number; error?: string; message?: string };
+  ended: Promise<void>;
+}
+
+/** Opens the database of a data folder in a process of its own, from this source folder or a copy of it. */
+export async function holdDatabase(
+  dataDir: string,
+  source = join(import.meta.dirname, '../../../../src'),
+): Promise<Holder> {
+  const script = join(source, '../test/platform/database/support/hold-database.ts');
+  const child = spawn(process.execPath, [script, source, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  for await (const line of createInterface({ input: child.stdout! }))
+    return { child, ended, answer: JSON.parse(line) as Holder['answer'] };
+  throw new Error('the process ended without an answer');
+}
+
+export function temporaryFolder(parent = tmpdir()): string {
+  return realpathSync(mkdtempSync(join(parent, 'latchkey-test-')));
+}
+
+export function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** The process ids of the server on that data folder: the first one is the postmaster. */
+export function serverProcesses(dataDir: string): number[] {
+  const postmaster = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+  return [postmaster, ...children.trim().split(' ').filter(Boolean).map(Number)];
+}
+
+/** Repeats until it succeeds; returns after how many milliseconds it did. */
+export async function eventually(work: () => Promise<unknown>, withinMs: number): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      await work();
+      return performance.now() - began;
+    } catch (error) {
+      if (performance.now() - began > withinMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}

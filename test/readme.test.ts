@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { spawnService, temporaryFolder } from './support/processes.ts';
+
+const run = promisify(execFile);
+
+/** The shell blocks of a section, as they are printed. */
+function shellBlocks(readme: string, heading: string): string[] {
+  const section = readme.split(/^## /m).find((part) => part.startsWith(heading))!;
+  return [...section.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1]!);
+}
+
+test("README's calls work as printed, with the values that the terminal shows", async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const service = await spawnService({ DATA_DIR: await temporaryFolder() });
+  const shown = (name: string) => new RegExp(`^ *${name} +(\\S+)`, 'm').exec(service.output().stdout)![1]!;
+  const values = {
+    URL: shown('address'),
+    APP_ID: shown('app_id'),
+    SECRET: shown('secret'),
+    KEY: shown('license key'),
+  };
+
+  const [variables, ...calls] = shellBlocks(readme, 'The calls of a client program');
+  const set = variables!.replace(
+    /^(URL|APP_ID|SECRET|KEY)=.*$/gm,
+    (_, name: keyof typeof values) => `${name}=${values[name]}`,
+  );
+  const script = [set, ...calls, ...shellBlocks(readme, "The developer's side")]
+    .join('')
+    .replaceAll('/tmp/', `${await temporaryFolder()}/`)
+    .replace(/^(curl .*)$/gm, '$1; echo');
+  const { stdout } = await run('sh', ['-euc', script]);
+
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(answers.map(({ status, code }) => code ?? status)).toEqual([
+    ...Array<string>(6).fill('success'),
+    'VALIDATION_FAILED',
+    ...Array<string>(3).fill('success'),
+  ]);
+  expect(answers[3]).toMatchObject({ valid: true, username: 'ada' });
+
+  const printed = [...readme.matchAll(/^```json\n(.*?)^```/gms)].map(
+    (match) => JSON.parse(match[1]!) as (typeof answers)[0],
+  );
+  expect(printed.map((answer) => Object.keys(answer))).toEqual(
+    answers.slice(0, 7).map((answer) => Object.keys(answer)),
+  );
+  expect(printed[2]).toMatchObject({ user: { hwid: (answers[2]!['user'] as { hwid: string }).hwid } });
+});

@@ -1,0 +1,264 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { StartupError } from '../../src/platform/startup-error.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+import { newApp, newSession } from '../support/fixtures.ts';
+import { runToEnd, spawnService, temporaryDataDir, temporaryFolder } from '../support/processes.ts';
+
+const DATABASE_URL = await createTestDatabase();
+const MASTER_KEY = randomBytes(32).toString('base64');
+const good = { DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'error' };
+
+const file = join(await temporaryFolder(afterAll), 'file');
+await writeFile(file, '');
+
+/** Listens on a free port of the loopback for the whole file. */
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterAll(async () => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const takenPort = await listen(createServer());
+
+/** Says what a PostgreSQL says to a wrong password. */
+const wrongPasswordPort = await listen(
+  createServer((socket) => {
+    const message = (type: string, body: Buffer) => {
+      const head = Buffer.alloc(5, type);
+      head.writeInt32BE(body.length + 4, 1);
+      return Buffer.concat([head, body]);
+    };
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(message('R', Buffer.from([0, 0, 0, 3])));
+      socket.once('data', () =>
+        socket.end(
+          message(
+            'E',
+            Buffer.from('SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed for user "me"\0\0'),
+          ),
+        ),
+      );
+    });
+  }),
+);
+
+/** One line on standard error that names the setting, nothing on standard output, exit code 1. */
+async function expectRefusal(name: string, environment: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runToEnd({ ...good, ...environment });
+  expect(stdout, 'it must not listen').toBe('');
+  expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
+  expect(stderr).toMatch(new RegExp(`^latchkey: .*\\b${name}\\b`));
+  expect(code).toBe(1);
+  expect(stderr, 'a password').not.toContain('hunter2');
+  return stderr;
+}
+
+const short = randomBytes(16).toString('base64');
+
+describe('a wrong value is refused by its name', () => {
+  test.each([
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '80.5'],
+    ['PORT', '1e3'],
+    ['PORT', '0x50'],
+    ['PORT', ' '],
+    ['DATABASE_URL', 'hunter2'],
+    ['MASTER_KEY', 'hunter2'],
+    ['MASTER_KEY', `${MASTER_KEY},${short}`],
+    ['MASTER_KEY', `${MASTER_KEY},`],
+    ['MASTER_KEY', randomBytes(32).toString('hex')],
+    ['BASE_URL', 'latchkey.example'],
+    ['BASE_URL', 'https://latchkey.example/?a=b'],
+    ['BASE_URL', 'https://latchkey.example/#a'],
+    ['WEB_URL', 'ftp://latchkey.example'],
+    ['DEMO', 'yes'],
+  ])('%s=%s', (name, value) => {
+    let refusal: unknown;
+    try {
+      loadConfig({ ...good, [name]: value });
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(StartupError);
+    const { message } = refusal as StartupError;
+    expect(message).toMatch(new RegExp(`^${name} `));
+    expect(message).not.toContain('\n');
+    expect(message).not.toContain('hunter2');
+    if (name === 'MASTER_KEY') expect(message).not.toContain(value);
+  });
+});
+
+describe.concurrent('a wrong setting stops the start with one line that names it', () => {
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', String(takenPort)],
+    ['HOST', '192.0.2.1'],
+    ['HOST', '999.1.1.1'],
+    ['DATABASE_URL', 'mysql://me:hunter2@127.0.0.1/latchkey'],
+    ['DATABASE_URL', 'postgres://me:hunter2@ho st:port/latchkey'],
+    ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/latchkey'],
+    ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
+    ['DATABASE_URL', DATABASE_URL.replace(/test_\w+/, 'missing_database')],
+    ['MASTER_KEY', short],
+    ['LOG_LEVEL', 'loud'],
+    ['BASE_URL', 'ftp://latchkey.example'],
+    ['WEB_URL', 'not an address'],
+    ['DEMO', 'maybe'],
+  ])('%s=%s', async (name, value) => {
+    const line = await expectRefusal(name, { [name]: value });
+    if (name === 'MASTER_KEY') expect(line).not.toContain(value);
+  });
+
+  test('DATA_DIR that is a file, with the embedded database and without', async () => {
+    await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: file });
+    await expectRefusal('DATA_DIR', { MASTER_KEY: '', DATA_DIR: file });
+    await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: join(file, 'below') });
+  });
+
+  test('a setting that is empty counts as not set', async ({ onTestFinished }) => {
+    const empty = { HOST: '', PORT: '0', BASE_URL: '', WEB_URL: '', DEMO: '', DATA_DIR: '', LOG_LEVEL: '' };
+    const service = await spawnService({ ...good, ...empty }, onTestFinished);
+    expect(service.api.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  test('an unreachable database does not keep the start waiting', async () => {
+    const silent = await listen(createServer());
+    const began = performance.now();
+    await expectRefusal('DATABASE_URL', {
+      DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${silent}/latchkey`,
+    });
+    expect(performance.now() - began).toBeLessThan(12_000);
+  });
+});
+
+describe('addresses', () => {
+  test('PORT=0 picks free ports, which the services print', async () => {
+    const services = await Promise.all([spawnService(good), spawnService(good)]);
+    const ports = services.map(({ api }) => new URL(api.baseUrl).port);
+    expect(new Set(ports).size).toBe(2);
+    for (const { api } of services) expect((await api.call('GET', '/health')).status).toBe(200);
+  });
+
+  test('BASE_URL and WEB_URL are what clients see', async () => {
+    const port = await freePort();
+    const service = await spawnService({
+      ...good,
+      HOST: '127.0.0.1',
+      BASE_URL: 'https://api.latchkey.example/',
+      WEB_URL: 'https://www.latchkey.example',
+      PORT: String(port),
+    });
+    expect(service.output().stdout).toContain('listening on https://api.latchkey.example\n');
+    // The address that it prints is the public one: requests go to the port that was set.
+    const local = `http://127.0.0.1:${port}`;
+    const document = (await (await fetch(`${local}/openapi.json`)).json()) as { servers: { url: string }[] };
+    expect(document.servers.map(({ url }) => url)).toEqual(['https://api.latchkey.example']);
+    const problem = (await (await fetch(`${local}/nowhere`)).json()) as Record<string, string>;
+    expect(problem['type']).toBe('https://www.latchkey.example/errors/not-found');
+    expect(problem['docs_url']).toBe(problem['type']);
+    expect((await fetch(`${local}/errors/not-found`)).status).toBe(200);
+  });
+
+  test('WEB_URL is BASE_URL, and that the listening address, where they are not set', async () => {
+    const service = await spawnService(good);
+    const { baseUrl } = service.api;
+    const problem = (await (await fetch(`${baseUrl}/nowhere`)).json()) as Record<string, string>;
+    expect(problem['type']).toBe(`${baseUrl}/errors/not-found`);
+    const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as {
+      servers: { url: string }[];
+    };
+    expect(document.servers.map(({ url }) => url)).toEqual([baseUrl]);
+  });
+
+  test('an IPv6 address is printed as one can use it', async () => {
+    const service = await spawnService({ ...good, HOST: '::1' });
+    expect(service.api.baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await service.api.call('GET', '/health')).status).toBe(200);
+  });
+});
+
+describe('MASTER_KEY', () => {
+  const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')] as const;
+
+  test('is that of the database, or the service does not start', async () => {
+    const url = await createTestDatabase();
+    await spawnService({ ...good, DATABASE_URL: url, MASTER_KEY: first });
+    await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: second });
+  });
+
+  test('is rotated: the new one first, then the old one is left out, and everything still works', async () => {
+    const url = await createTestDatabase();
+    const environment = { ...good, DATABASE_URL: url };
+    const before = await spawnService({ ...environment, MASTER_KEY: first });
+    const app = await newApp(before.api);
+    const session = await newSession(before.api, app);
+    const [key] = await app.keys(1);
+    await before.end('SIGKILL');
+
+    const works = async (masterKey: string) => {
+      const service = await spawnService({ ...environment, MASTER_KEY: masterKey });
+      const { api } = service;
+      expect((await api.init(app.with({}))).status).toBe(200);
+      expect((await api.verify({ app_id: app.app_id, token: session.token })).status).toBe(200);
+      const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+      const { body } = await api.call<{ data: { license_key: string }[] }>('GET', path, undefined, {
+        token: app.token,
+      });
+      expect(body.data.map((license) => license.license_key)).toEqual([key]);
+      return service;
+    };
+    const rotating = await works(`${second}, ${first}`);
+    // Housekeeping seals the rest anew; it begins with the start.
+    const sealedUnder = createHash('sha256')
+      .update('latchkey master key id')
+      .update(Buffer.from(first, 'base64'))
+      .digest()
+      .subarray(0, 8);
+    const database = await connectTo(url);
+    for (let waited = 0; ; waited += 50) {
+      const { rows } = await database.query(
+        `select 1 from applications where substring(secret_sealed from 1 for 8) = $1
+         union all select 1 from licenses where substring(key_sealed from 1 for 8) = $1
+         union all select 1 from data_keys where substring(sealed from 1 for 8) = $1`,
+        [sealedUnder],
+      );
+      if (rows.length === 0) break;
+      expect(waited, 'values are still sealed under the old key').toBeLessThan(10_000);
+      await delay(50);
+    }
+    await rotating.end('SIGKILL');
+    // README: "Several, separated by commas, rotate it: the first encrypts, all decrypt."
+    await works(second);
+  });
+});
+
+test('a generated master key is kept beside an external database too', async () => {
+  const dataDir = await temporaryDataDir();
+  const url = await createTestDatabase();
+  const environment = { DATABASE_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'error' };
+  for (let round = 0; round < 2; round += 1) {
+    const service = await spawnService(environment);
+    expect((await service.api.call('GET', '/health')).status).toBe(200);
+  }
+  await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: `${dataDir}-other` });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject, onTestFinished, afterAll } from 'vitest';
+import { databaseUrl, TEMPLATE } from './postgres-server.ts';
+
+/** A migrated database of its own for the calling test file. @returns its address, as `DATABASE_URL` takes it */
+export async function createTestDatabase(): Promise<string> {
+  const server = inject('postgres');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asAdmin((admin) => admin.query(`create database ${name} template ${TEMPLATE}`));
+  afterAll(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)));
+  return databaseUrl(server, name);
+}
+
+/** Asks a database directly, for what no operation shows. The connection ends with the test. */
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+async function asAdmin<Result>(work: (admin: pg.Client) => Promise<Result>): Promise<Result> {
+  const { host, port, user } = inject('postgres');
+  const admin = new pg.Client({ host, port, user, database: 'postgres' });
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end();
+  }
+}

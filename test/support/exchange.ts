@@ -1,0 +1,115 @@
+import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
+import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
+import type { IHttpOperation } from '@stoplight/types';
+import { expect } from 'vitest';
+import contract from '../../generated/openapi.json' with { type: 'json' };
+import { responseHeaders, responseValidators } from '../../generated/response-validators.js';
+import { catalogue } from '../../src/errors/catalogue.ts';
+
+export interface Exchange {
+  readonly method: string;
+  /** With the query string. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+interface ContractOperation {
+  readonly operationId: string;
+  readonly 'x-error-codes'?: readonly string[];
+}
+
+const prismOperations = await getHttpOperationsFromSpec(structuredClone(contract));
+
+/** Codes that every operation may answer with. */
+const GENERAL_CODES = [
+  'VALIDATION_FAILED',
+  'MALFORMED_JSON',
+  'MALFORMED_REQUEST',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+/** The operation of a request; undefined when the contract has none. */
+export function operationOf(method: string, path: string): ContractOperation | undefined {
+  const bare = path.split('?', 1)[0]!;
+  for (const [template, item] of Object.entries(contract.paths)) {
+    const pattern = new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+    if (pattern.test(bare))
+      return (item as Record<string, unknown>)[method.toLowerCase()] as ContractOperation | undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Holds an exchange against the contract: declared status, media type, headers, body and error code, by our generated
+ * validators and by Prism's.
+ */
+export function expectContract(exchange: Exchange): void {
+  const operation = operationOf(exchange.method, exchange.path);
+  const mediaType = exchange.headers.get('content-type')?.split(';')[0] ?? '';
+  const where = `${exchange.method} ${exchange.path} -> ${exchange.status} ${mediaType} ${exchange.text.slice(0, 500)}`;
+  const body: unknown = exchange.text === '' ? undefined : JSON.parse(exchange.text);
+  if (exchange.status >= 400) expectProblem(exchange, body, mediaType, operation, where);
+  if (!operation) return;
+
+  const declared = responseValidators[operation.operationId]?.[exchange.status];
+  expect(declared, `undeclared status: ${where}`).toBeDefined();
+  const validate = declared?.[mediaType];
+  expect(validate, `undeclared media type: ${where}`).toBeDefined();
+  expect(validate!(body) || validate!.errors, where).toBe(true);
+  for (const [name, required] of Object.entries(
+    responseHeaders[operation.operationId]?.[exchange.status] ?? {},
+  )) {
+    if (required) expect(exchange.headers.get(name), `header ${name}: ${where}`).not.toBeNull();
+  }
+
+  const resource = prismOperations.find(({ iid }) => iid === operation.operationId) as IHttpOperation;
+  // Prism takes application/json for application/problem+json: it gets the content of the exact type only.
+  const responses = resource.responses.map((response) => ({
+    ...response,
+    contents: response.contents?.filter((content) => content.mediaType === mediaType) ?? [],
+  }));
+  const violations = validateOutput({
+    resource: { ...resource, responses } as IHttpOperation,
+    element: { statusCode: exchange.status, headers: Object.fromEntries(exchange.headers), body },
+  });
+  expect('left' in violations ? violations.left : [], `Prism: ${where}`).toEqual([]);
+}
+
+/** What holds for every error, operation of the contract or not. */
+function expectProblem(
+  exchange: Exchange,
+  body: unknown,
+  mediaType: string,
+  operation: ContractOperation | undefined,
+  where: string,
+): void {
+  const problem = mediaType === 'application/problem+json';
+  expect(problem || mediaType === 'application/json', where).toBe(true);
+  const {
+    code,
+    error,
+    status,
+    docs_url: page,
+    type,
+    request_id: requestId,
+  } = body as Record<string, unknown>;
+  const name = String(problem ? code : error);
+  expect(problem ? status : code, where).toBe(exchange.status);
+  expect(Object.keys(catalogue), where).toContain(name);
+  expect((catalogue as Record<string, { statuses: readonly number[] }>)[name]!.statuses, where).toContain(
+    exchange.status,
+  );
+  expect(requestId, where).toBe(exchange.headers.get('x-request-id'));
+  expect(page, where).toBe(type);
+  if (operation) {
+    expect([...GENERAL_CODES, ...(operation['x-error-codes'] ?? [])], `undeclared code: ${where}`).toContain(
+      name,
+    );
+  }
+  expect(exchange.text, `leak: ${where}`).not.toMatch(/\bat .*\.ts:\d|select |insert |node_modules/i);
+}

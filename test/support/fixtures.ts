@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import type { components } from '../../generated/types.ts';
+import type { Api } from './api.ts';
+
+type Schemas = components['schemas'];
+
+/** A word that no other fixture has. */
+export function unique(prefix: string): string {
+  return `${prefix}-${randomBytes(6).toString('hex')}`;
+}
+
+/** A machine's identifier, as a client computes it. */
+export function newHwid(): string {
+  return randomBytes(32).toString('hex');
+}
+
+export interface Developer {
+  readonly developerId: string;
+  readonly token: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+export async function newDeveloper(api: Api): Promise<Developer> {
+  const account = { email: `${unique('dev')}@example.com`, password: 'a developer password' };
+  const { body } = await api.post<Schemas['DeveloperSession']>('/api/v2/dev/register', account);
+  return { ...account, developerId: body.developer_id, token: body.token };
+}
+
+export interface App {
+  readonly app_id: string;
+  readonly secret: string;
+  readonly token: string;
+  /** Changes switches and settings. */
+  patch(changes: Schemas['UpdateApplicationRequest']): Promise<void>;
+  /** Generates keys and returns them. */
+  keys(amount: number, tier?: string, durationDays?: number | null): Promise<string[]>;
+  /** The body of a client request with the application's credentials. */
+  with<Fields extends object>(fields: Fields): { app_id: string; secret: string } & Fields;
+}
+
+/** An application of a developer; of a new one when none is given. */
+export async function newApp(api: Api, developer?: Developer): Promise<App> {
+  const { token } = developer ?? (await newDeveloper(api));
+  const created = await api.post<Schemas['CreatedApplication']>(
+    '/api/v2/dev/apps',
+    { name: unique('App') },
+    { token },
+  );
+  const { app_id, secret } = created.body;
+  const path = `/api/v2/dev/apps/${app_id}`;
+  return {
+    app_id,
+    secret,
+    token,
+    async patch(changes) {
+      const { status } = await api.call('PATCH', path, changes, { token });
+      if (status !== 200) throw new Error(`PATCH ${path} answered ${status}`);
+    },
+    async keys(amount, tier = 'Standard', durationDays = 30) {
+      const wanted = { amount, tier, duration_days: durationDays };
+      const { body } = await api.post<Schemas['CreatedLicenses']>(`${path}/licenses`, wanted, { token });
+      return body.licenses.map(({ license_key }) => license_key);
+    },
+    with: (fields) => ({ app_id, secret, ...fields }),
+  };
+}
+
+export interface User {
+  readonly username: string;
+  readonly password: string;
+  readonly hwid: string;
+}
+
+/** Registers a user of the application. */
+export async function newUser(api: Api, app: App, fields: Partial<User> = {}): Promise<User> {
+  const user = { username: unique('user'), password: 'a user password', hwid: newHwid(), ...fields };
+  const { status } = await api.register(app.with(user));
+  if (status !== 201) throw new Error(`register answered ${status}`);
+  return user;
+}
+
+/** Registers a user and logs in. */
+export async function newSession(api: Api, app: App): Promise<Schemas['Session'] & { readonly owner: User }> {
+  const owner = await newUser(api, app);
+  const { body } = await api.login(app.with(owner));
+  return { ...body, owner };
+}

@@ -1,0 +1,137 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { Api } from './api.ts';
+
+/** When to clean up: `onTestFinished` in a test, `afterAll` for a whole file. */
+export type AtEnd = (cleanUp: () => Promise<void>) => void;
+
+export interface ServiceProcess {
+  readonly api: Api;
+  readonly child: ChildProcess;
+  /** What it has written to standard output and standard error so far. */
+  output(): { readonly stdout: string; readonly stderr: string };
+  /** Ends it. @returns its exit code; null when the signal ended it */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/**
+ * Runs the service as a process of its own, as `npm start` does. It is killed at the end of the test at the latest.
+ * @param environment its settings; nothing is inherited but PATH, HOME and TMPDIR
+ * @throws Error with its output when it ends before it listens
+ */
+export async function spawnService(
+  environment: Record<string, string>,
+  atEnd: AtEnd = onTestFinished,
+): Promise<ServiceProcess> {
+  const process_ = spawnProgram(environment);
+  const { child } = process_;
+  atEnd(async () => void (await process_.end('SIGKILL')));
+  const listening = new Promise<string>((resolve, reject) => {
+    child.stdout!.on('data', () => {
+      const address = /^listening on (.*)$/m.exec(process_.output().stdout)?.[1];
+      if (address) resolve(address);
+    });
+    child.once('exit', (code) => reject(new Error(`exit ${code}: ${process_.output().stderr}`)));
+  });
+  return { ...process_, api: new Api(await listening) };
+}
+
+/**
+ * Runs the service, or another program of ours, and waits until it ends by itself. One that goes on to listen, or is not
+ * done after 20 s, is killed: its exit code is null.
+ */
+export async function runToEnd(
+  environment: Record<string, string>,
+  script?: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const { child, output } = spawnProgram(environment, script);
+  const tooLong = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  child.stdout!.on('data', () => {
+    if (/^listening on /m.test(output().stdout)) child.kill('SIGKILL');
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(tooLong);
+  return { code, ...output() };
+}
+
+/** Starts the service, or another program of ours, and does not wait for anything. The caller ends it. */
+export function spawnProgram(
+  environment: Record<string, string>,
+  script = 'src/main.ts',
+): Omit<ServiceProcess, 'api'> {
+  const { PATH = '', HOME = '', TMPDIR } = process.env;
+  const child = spawn(process.execPath, [script], {
+    cwd: new URL('../..', import.meta.url),
+    env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), PORT: '0', ...environment },
+    // A group of its own, so that a test can interrupt it as a terminal does.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const closed = once(child, 'close');
+  return {
+    child,
+    output: () => ({ stdout, stderr }),
+    async end(signal) {
+      child.kill(signal);
+      await closed;
+      return child.exitCode;
+    },
+  };
+}
+
+/** A folder that is deleted at the end of the test. */
+export async function temporaryFolder(atEnd: AtEnd = onTestFinished): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/**
+ * A folder for `DATA_DIR` that does not exist yet. At the end of the test it is deleted, and with it the database server
+ * that a killed service left on it.
+ */
+export async function temporaryDataDir(atEnd: AtEnd = onTestFinished): Promise<string> {
+  const dataDir = join(await temporaryFolder(atEnd), 'data');
+  atEnd(async () => {
+    const pid = await postmasterOf(dataDir);
+    for (let waited = 0; pid !== undefined && waited < 5_000 && isAlive(pid); waited += 20) {
+      if (waited === 0) process.kill(pid, 'SIGQUIT');
+      await delay(20);
+    }
+  });
+  return dataDir;
+}
+
+/** The process id of the embedded database server on a data folder; undefined when none has noted itself. */
+export async function postmasterOf(dataDir: string): Promise<number | undefined> {
+  const note = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
+  if (note === undefined) return undefined;
+  const pid = Number(note.split('\n')[0]);
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return commandLine.includes(dataDir) ? pid : undefined;
+}
+
+/** The address of the embedded database of a running service, as `DATABASE_URL` takes it. */
+export async function embeddedDatabaseUrl(dataDir: string): Promise<string> {
+  const lines = (await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n');
+  return `postgresql:///latchkey?${new URLSearchParams({ host: lines[4]!, port: lines[3]!, user: 'latchkey' })}`;
+}
+
+/** Whether a process runs: one that ended counts as gone, also while nobody has collected its status. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

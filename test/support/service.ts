@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { startService, type RunningService } from '../../src/service.ts';
+import { Api } from './api.ts';
+import { TestClock } from './clock.ts';
+import { createTestDatabase } from './database.ts';
+
+/** The master key of every test service: two of them on one database must share it. */
+export const MASTER_KEY = randomBytes(32).toString('base64');
+
+export interface TestService extends RunningService {
+  readonly api: Api;
+  readonly clock: TestClock;
+  readonly databaseUrl: string;
+}
+
+/**
+ * Starts a whole service in this process, on a free port and a database of its own, under a clock that the test moves.
+ * It stops after the last test of the file.
+ * @param environment settings that differ
+ */
+export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+  const clock = new TestClock();
+  const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
+  const config = loadConfig({ PORT: '0', MASTER_KEY, DATABASE_URL: databaseUrl, ...environment });
+  const service = await startService(config, createLogger('fatal'), { clock });
+  afterAll(() => service.stop());
+  return { ...service, api: new Api(service.baseUrl), clock, databaseUrl };
+}

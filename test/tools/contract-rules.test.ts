@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unmarkedSecrets } from '../../tools/check-secrets.ts';
+import { readContract } from '../../tools/generate/document.ts';
+
+const SAMPLE = join(import.meta.dirname, 'sample.yaml');
+
+// Faults are planted into the sample as plain JSON.
+type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-rules-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The rules that the contract breaks, after a change to the sample. */
+async function lint(change: (contract: Json) => void): Promise<string[]> {
+  const contract: Json = readContract(SAMPLE);
+  change(contract);
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(contract));
+  const output = await new Promise<string>((done) => {
+    const args = [
+      'node_modules/@redocly/cli/bin/cli.js',
+      'lint',
+      file,
+      '--config=redocly.yaml',
+      '--format=json',
+    ];
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    execFile(process.execPath, args, { env }, (_, stdout) => done(stdout));
+  });
+  const { problems } = JSON.parse(output) as { problems: { ruleId: string }[] };
+  return [...new Set(problems.map(({ ruleId }) => ruleId))].sort();
+}
+
+test('the sample has no fault', async () => {
+  expect(await lint(() => {})).toEqual([]);
+  expect(unmarkedSecrets(readContract(SAMPLE))).toEqual([]);
+});
+
+test('a nameless operation is found', async () => {
+  const found = await lint(({ paths }) => {
+    const get = paths['/keys/{key_id}'].get;
+    for (const field of ['operationId', 'summary', 'description', 'tags']) delete get[field];
+    paths['/keys/{key_id}'].put.tags = ['Nobody'];
+  });
+  expect(found).toEqual([
+    'operation-description',
+    'operation-operationId',
+    'operation-summary',
+    'operation-tag-defined',
+    'rule/operation-tag',
+  ]);
+});
+
+test.each<[string, string[], (contract: Json) => void]>([
+  [
+    'an example that breaks a format, behind a reference',
+    ['no-invalid-media-type-examples'],
+    ({ components }) => (components.examples.Key.value.owner = 'ada'),
+  ],
+  [
+    'an example of a problem that does not fit',
+    ['no-invalid-media-type-examples'],
+    ({ components }) =>
+      (components.responses.Problem.content['application/problem+json'].example.type = 'no uri'),
+  ],
+  [
+    'a body without an example',
+    ['rule/media-type-example'],
+    ({ components }) => delete components.responses.Problem.content['application/json'].example,
+  ],
+  [
+    'an example that is elsewhere',
+    ['rule/example-inline'],
+    ({ components }) => (components.examples.Key = { externalValue: 'https://latchkey.dev/key.json' }),
+  ],
+  [
+    'an error in one media type only',
+    ['operation-4xx-problem-details-rfc7807', 'rule/error-media-types'],
+    ({ components }) => delete components.responses.Problem.content['application/problem+json'],
+  ],
+])('%s is found', async (_, rules, change) => {
+  expect(await lint(change)).toEqual(rules);
+});
+
+test('a secret without x-redact is found, by name and by format, also behind a reference', () => {
+  const contract: Json = readContract(SAMPLE);
+  delete contract.components.schemas.Secret['x-redact'];
+  contract.components.schemas.Key.properties.pin = { type: 'string', format: 'password' };
+  contract.components.schemas.Key.properties.access_token = { type: 'string', 'x-redact': false };
+  expect(unmarkedSecrets(contract)).toEqual([
+    '#/components/schemas/Key/properties/secret',
+    '#/components/schemas/Key/properties/pin',
+    '#/components/schemas/Key/properties/access_token',
+  ]);
+});

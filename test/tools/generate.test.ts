@@ -1,0 +1,141 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ValidateFunction } from 'ajv';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generate } from '../../tools/generate.ts';
+import { type Contract, readContract } from '../../tools/generate/document.ts';
+import { type GeneratedFile, difference, write } from '../../tools/generate/output.ts';
+import { requestValidators as buildRequestValidators } from '../../tools/generate/request-validators.ts';
+
+const SAMPLE = join(import.meta.dirname, 'sample.yaml');
+
+let folder: string;
+let output: string;
+let files: GeneratedFile[];
+
+async function load(file: string) {
+  return import(pathToFileURL(join(output, file)).href);
+}
+
+function faultsOf(validate: ValidateFunction, value: unknown) {
+  validate(value);
+  return (validate.errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`).sort();
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-generate-'));
+  output = join(folder, 'generated');
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  files = await generate(readContract(SAMPLE));
+  write(output, files);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the same contract gives the same bytes', async () => {
+  expect(await generate(readContract(SAMPLE))).toEqual(files);
+  expect(difference(output, files)).toEqual({ changed: [], stale: [] });
+});
+
+test('a changed, a missing and a stale file are found and mended', () => {
+  writeFileSync(join(output, 'openapi.json'), '{}');
+  rmSync(join(output, 'types.ts'));
+  writeFileSync(join(output, 'old.js'), '');
+  const found = { changed: ['openapi.json', 'types.ts'], stale: ['old.js'] };
+  expect(difference(output, files)).toEqual(found);
+  expect(write(output, files)).toEqual(found);
+  expect(readdirSync(output).sort()).toEqual(files.map(({ file }) => file).sort());
+});
+
+test('nothing generated loads a module at run time', () => {
+  for (const { file } of files.filter(({ file }) => file.endsWith('.js'))) {
+    expect(readFileSync(join(output, file), 'utf8')).not.toMatch(/require\(|new Ajv/);
+  }
+});
+
+describe('request validators', () => {
+  test('report every fault, formats included', async () => {
+    const { requestValidators } = await load('request-validators.js');
+    const [body, parameters] = requestValidators.putKey;
+    expect(faultsOf(body, { requestBody: { owner: 'ada', secret: 'x', ends_at: 'soon' } })).toEqual([
+      '/requestBody/ends_at format',
+      '/requestBody/owner format',
+      '/requestBody/secret minLength',
+    ]);
+    expect(faultsOf(body, {})).toEqual([' required']);
+    expect(faultsOf(parameters, { path: { key_id: '12345678901' }, query: { page: '1' } })).toEqual([
+      '/path/key_id maxLength',
+      '/query additionalProperties',
+    ]);
+  });
+
+  test('fill in the defaults of parameters, and coerce nothing', async () => {
+    const { requestValidators } = await load('request-validators.js');
+    const given = { path: { key_id: '1' }, query: { limit: 5 } };
+    expect(faultsOf(requestValidators.getKey[0], given)).toEqual([]);
+    expect(faultsOf(requestValidators.getKey[0], { ...given, query: { limit: '5' } })).toEqual([
+      '/query/limit type',
+    ]);
+    const absent = { path: { key_id: '1' }, query: {} };
+    expect(faultsOf(requestValidators.getKey[0], absent)).toEqual([]);
+    expect(absent.query).toEqual({ limit: 20 });
+
+    const body = { requestBody: { owner: 'ada@example.com', secret: 12345, ends_at: null } };
+    expect(faultsOf(requestValidators.putKey[0], body)).toEqual(['/requestBody/secret type']);
+    expect(body.requestBody).not.toHaveProperty('description');
+  });
+
+  test('a schema that does not compile and an operation without a name stop the build', async () => {
+    const misspelt = readContract(SAMPLE) as Contract & { components: { schemas: Record<string, object> } };
+    Object.assign(misspelt.components.schemas['Secret']!, { minLenght: 4 });
+    await expect(buildRequestValidators(misspelt)).rejects.toThrow(/putKey .*minLenght/);
+
+    const unnamed = readContract(SAMPLE);
+    delete (unnamed.paths['/keys/{key_id}']!['get'] as { operationId?: string }).operationId;
+    await expect(buildRequestValidators(unnamed)).rejects.toThrow(/operationId/);
+  });
+});
+
+describe('response validators', () => {
+  test('hold every JSON media type, problems among them', async () => {
+    const { responseValidators } = await load('response-validators.js');
+    const problem = responseValidators.getKey[404]['application/problem+json'];
+    expect(faultsOf(problem, { type: 'no uri', title: 'No', status: 200 })).toEqual([
+      '/status minimum',
+      '/type format',
+    ]);
+    const key = responseValidators.getKey[200]['application/json'];
+    const child = { owner: 'ada@example.com', secret: 's3cret', ends_at: null };
+    expect(faultsOf(key, { ...child, children: [child, { owner: 'ada' }] })).toEqual([
+      '/children/1 required',
+      '/children/1/owner format',
+    ]);
+  });
+
+  test('tell a declared status from one that is not, and share functions', async () => {
+    const { responseValidators, responseHeaders } = await load('response-validators.js');
+    expect(responseValidators.putKey[204]).toEqual({});
+    expect(responseValidators.putKey[500]).toBeUndefined();
+    expect(responseValidators.putKey[400]['application/json']).toBe(
+      responseValidators.getKey[404]['application/problem+json'],
+    );
+    expect(responseHeaders.getKey[200]).toEqual({ etag: true });
+  });
+});
+
+test('case folding is full and not Turkic', async () => {
+  const { caseFolding } = await load('case-folding.ts');
+  expect(caseFolding.size).toBe(1585);
+  expect(['A', 'ß', 'ſ', 'I', 'ﬃ', 'Σ'].map((c) => caseFolding.get(c.codePointAt(0)))).toEqual([
+    'a',
+    'ss',
+    's',
+    'i',
+    'ffi',
+    'σ',
+  ]);
+  expect(caseFolding.has('a'.codePointAt(0))).toBe(false);
+});
