@@ -170,32 +170,46 @@ test('UNAUTHORIZED without a token, or with the application secret', async () =>
   expectError(await create({ app_id, token: app.secret }, wish()), 401, 'UNAUTHORIZED');
 });
 
+/** Keeps whoever generates keys for an application waiting at the database. */
+async function holdBack(app_id: string) {
+  const client = await connectTo(databaseUrl);
+  await client.query('begin');
+  await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app_id]);
+  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  return {
+    someoneWaits: () =>
+      expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1),
+    letGo: () => client.end(),
+  };
+}
+
 test('what was waiting for its turn when the application was deleted gets no keys', async () => {
-  const owner = await newDeveloper(api);
-  const { app_id } = await newApp(api, owner);
-  const path = `/api/v2/dev/apps/${app_id}`;
-  const wanted = { amount: 10_000, duration_days: 1, tier: 'Pro' };
-  const others = await Promise.all([newApp(api), newApp(api)]);
-  const before = others.map(({ app_id: id, token }) =>
-    api.post(`/api/v2/dev/apps/${id}/licenses`, wanted, { token }),
-  );
-  const waiting = api.post(`${path}/licenses`, wanted, owner);
-  const refused = api.post(`${path}/licenses`, wanted, owner);
-  expect((await api.call('DELETE', path, undefined, owner)).status).toBe(200);
-  expect((await Promise.all(before)).map(({ status }) => status)).toEqual([201, 201]);
-  expect((await waiting).body).toMatchObject({ code: 'APPLICATION_NOT_FOUND' });
-  expect((await refused).body).toMatchObject({
-    code: expect.stringMatching(/^(TOO_MANY_REQUESTS|APPLICATION_NOT_FOUND)$/),
-  });
+  const [first, own] = await Promise.all([newApp(api), newApp(api)]);
+  const { someoneWaits, letGo } = await holdBack(first.app_id);
+  const bulk = wish({ amount: 10_000 });
+  const before = create(first, bulk);
+  await someoneWaits();
+  // Of the next two one waits for its turn, and the other one is refused because that one does.
+  const calls = [0, 1].map(async (index) => ({ index, ...(await create(own, bulk)) }));
+  const refused = await Promise.race(calls);
+  expectError(refused, 429, 'TOO_MANY_REQUESTS');
+  const path = `/api/v2/dev/apps/${own.app_id}`;
+  expect((await api.call('DELETE', path, undefined, own)).status).toBe(200);
+  await letGo();
+  expect((await before).status).toBe(201);
+  expectError((await calls[1 - refused.index])!, 404, 'APPLICATION_NOT_FOUND');
 });
 
 test('a bulk generation of one developer keeps no other developer waiting for a few keys', async () => {
   const [busy, other] = await Promise.all([newApp(api), newApp(api)]);
-  const bulk = { amount: 10_000, duration_days: 1, tier: 'Pro' };
-  const post = (app: typeof busy, wanted: object) =>
-    api.post(`/api/v2/dev/apps/${app.app_id}/licenses`, wanted, app);
-  const calls = Array.from({ length: 5 }, () => post(busy, bulk));
-  expect((await post(other, { ...bulk, amount: 1 })).status).toBe(201);
-  const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
-  expect(statuses).toEqual([201, 429, 429, 429, 429]);
+  const { letGo } = await holdBack(busy.app_id);
+  const bulk = wish({ amount: 10_000 });
+  const statuses: number[] = [];
+  const calls = Array.from({ length: 5 }, async () => statuses.push((await create(busy, bulk)).status));
+  expect((await create(other, wish())).status).toBe(201);
+  await expect.poll(() => statuses, { timeout: 10_000 }).toEqual([429, 429, 429, 429]);
+  await letGo();
+  await Promise.all(calls);
+  expect(statuses).toEqual([429, 429, 429, 429, 201]);
 });
