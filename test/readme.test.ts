@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { spawnService, temporaryFolder } from './support/processes.ts';
+import { spawnService, temporaryDataDir, temporaryFolder } from './support/processes.ts';
 
 const run = promisify(execFile);
 
@@ -14,7 +14,7 @@ function shellBlocks(readme: string, heading: string): string[] {
 
 test("README's calls work as printed, with the values that the terminal shows", async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-  const service = await spawnService({ DATA_DIR: await temporaryFolder() });
+  const service = await spawnService({ DATA_DIR: await temporaryDataDir() });
   const shown = (name: string) => new RegExp(`^ *${name} +(\\S+)`, 'm').exec(service.output().stdout)![1]!;
   const values = {
     URL: shown('address'),
@@ -52,4 +52,4 @@ test("README's calls work as printed, with the values that the terminal shows", 
     answers.slice(0, 7).map((answer) => Object.keys(answer)),
   );
   expect(printed[2]).toMatchObject({ user: { hwid: (answers[2]!['user'] as { hwid: string }).hwid } });
-});
+}, 120_000);

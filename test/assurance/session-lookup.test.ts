@@ -20,7 +20,7 @@ async function ask(path: string, body: object): Promise<{ status: number; body: 
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-describe('many verifications at once', () => {
+describe('many verifications at once', { timeout: 90_000 }, () => {
   test('each of 600 gets its own answer', async () => {
     const apps = await Promise.all([newApp(api), newApp(api), newApp(api)]);
     const people: { app: App; session: Awaited<ReturnType<typeof newSession>>; index: number }[] = [];

@@ -23,14 +23,10 @@ describe('/openapi.json', () => {
   });
 
   test('names BASE_URL where one is configured', async () => {
-    // A free port is not known before, so this one listens where the test says.
-    const { port } = await freePort();
-    const settings = {
+    const port = await startOnAPort({
       DATABASE_URL: service.databaseUrl,
-      PORT: String(port),
       BASE_URL: 'https://api.example.com/',
-    };
-    await startTestService(settings);
+    });
     const { servers } = (await (await get(`http://127.0.0.1:${port}`)).json()) as typeof contract;
     expect(servers[0]!.url).toBe('https://api.example.com');
   });
@@ -335,11 +331,25 @@ describe('the error models', () => {
   });
 });
 
-async function freePort(): Promise<AddressInfo> {
+/** Starts a service where the test says, since it does not tell where it listens. @returns the port */
+async function startOnAPort(settings: Record<string, string>): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    try {
+      await startTestService({ ...settings, PORT: String(port) });
+      return port;
+    } catch (error) {
+      // Somebody else took it in between.
+      if (!String(error).includes(`PORT ${port} on 127.0.0.1 is in use`)) throw error;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address() as AddressInfo;
+  const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return address;
+  return port;
 }

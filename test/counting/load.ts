@@ -84,9 +84,9 @@ export class LightClient {
   }
 }
 
-/** Sends again while the queue of password hashes is full, for as long as 10 seconds. */
+/** Sends again while the queue of password hashes is full, for as long as 25 seconds. */
 export async function patiently(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 25_000;
   for (;;) {
     const answer = await send();
     if (answer.status !== 429 || Date.now() > deadline) return answer;

@@ -1,5 +1,6 @@
-import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { freePort } from '../startup/free-port.ts';
 
 /** Stands between the service and its database, and fails as networks do. */
 export class DatabaseProxy {
@@ -10,18 +11,20 @@ export class DatabaseProxy {
   #server: Server | undefined;
   #silent = false;
 
-  private constructor(server: Server, target: string) {
+  private constructor(server: Server, port: number, target: string) {
     this.#server = server;
     this.#target = target;
-    this.port = (server.address() as AddressInfo).port;
+    this.port = port;
     server.on('connection', (socket) => this.#serve(socket));
   }
 
   /** @param target the path of the database's Unix socket */
   static async open(target: string): Promise<DatabaseProxy> {
-    const server = createServer().listen(0, '127.0.0.1');
+    // Nobody must get it while we refuse.
+    const port = await freePort();
+    const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
-    return new DatabaseProxy(server, target);
+    return new DatabaseProxy(server, port, target);
   }
 
   /** Accepts connections and says nothing; on open ones nothing arrives any more. */

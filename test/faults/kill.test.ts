@@ -13,7 +13,7 @@ import {
 } from '../support/processes.ts';
 
 /** The assurance says 2 s on an idle machine; here others share it. */
-const READY_WITHIN_MS = 10_000;
+const READY_WITHIN_MS = 30_000;
 const DAY_SECONDS = 86_400;
 
 /** What clients were told, and what they asked for without an answer. */
@@ -42,7 +42,7 @@ async function prepare({ api }: ServiceProcess): Promise<Scene> {
   return {
     app,
     username,
-    keys: await app.keys(2_000, 'Standard', 30),
+    keys: await app.keys(5_000, 'Standard', 30),
     ledger: {
       registered: new Set([username]),
       keyOfRegistration: new Map(),
@@ -72,7 +72,9 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
     }
   };
   const register = async () => {
-    const key = keys.pop()!;
+    const key = keys.pop();
+    // A fast machine has spent them all: the others go on.
+    if (key === undefined) return delay(20);
     const name = unique('user');
     ledger.asked.registrations += 1;
     ledger.keyOfRegistration.set(name, key);
@@ -83,7 +85,8 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
     else expect([429, UNACKNOWLEDGED]).toContain(answer.status);
   };
   const activate = async () => {
-    const key = keys.pop()!;
+    const key = keys.pop();
+    if (key === undefined) return delay(20);
     ledger.asked.activations += 1;
     const answer = await client.activate(app.with({ username, license_key: key }));
     if (answer.status === 200) ledger.activated.add(key);
@@ -100,6 +103,14 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
     ...Array.from({ length: 6 }, () => worker(activate)),
     worker(create),
   ]);
+}
+
+/** Returns when a burst has got somewhere, and a moment later. */
+async function underWay({ ledger: { registered, activated } }: Scene): Promise<void> {
+  const [registrations, activations] = [registered.size + 2, activated.size + 2];
+  const progress = () => [registered.size - registrations, activated.size - activations];
+  await expect.poll(() => Math.min(...progress()), { timeout: 20_000 }).toBeGreaterThanOrEqual(0);
+  await delay(randomInt(100, 700));
 }
 
 /** Everything that was acknowledged is there; everything else happened wholly or not at all. */
@@ -174,7 +185,7 @@ async function start(dataDir: string): Promise<{ service: ServiceProcess; ms: nu
   return { service, ms };
 }
 
-describe('kill -9 in the middle of a burst', () => {
+describe('kill -9 in the middle of a burst', { timeout: 180_000 }, () => {
   test('of the service: nothing acknowledged is lost, nothing is half done, and it starts again', async () => {
     const dataDir = await temporaryDataDir();
     let { service, ms } = await start(dataDir);
@@ -182,7 +193,7 @@ describe('kill -9 in the middle of a burst', () => {
     const scene = await prepare(service);
     for (let round = 0; round < 2; round += 1) {
       const bursting = burst(service.api.baseUrl, scene);
-      await delay(randomInt(300, 900));
+      await underWay(scene);
       expect(await service.end('SIGKILL')).toBeNull();
       await bursting;
       ({ service, ms } = await start(dataDir));
@@ -202,7 +213,7 @@ describe('kill -9 in the middle of a burst', () => {
     let { service, ms } = await start(dataDir);
     const scene = await prepare(service);
     const bursting = burst(service.api.baseUrl, scene);
-    await delay(600);
+    await underWay(scene);
     const postmaster = (await postmasterOf(dataDir))!;
     process.kill(postmaster, 'SIGKILL');
     await service.end('SIGKILL');

@@ -47,7 +47,7 @@ async function copyAndPaste(curls: readonly string[]): Promise<Record<string, un
   for (const line of curls) {
     const { stdout, stderr } = await run('sh', ['-c', line], {
       env: { PATH, HOME, TMPDIR },
-      timeout: 10_000,
+      timeout: 30_000,
     });
     expect(stderr, line).toBe('');
     answers.push(JSON.parse(stdout) as Record<string, unknown>);
@@ -68,76 +68,81 @@ async function expectTheJobToWork(banner: Banner): Promise<void> {
   expect(logout).toMatchObject({ status: 'success' });
 }
 
-test('a newcomer starts it, copies the lines, ends it, kills it and starts it again', async () => {
-  const dataDir = await temporaryDataDir();
-  const environment = { DATA_DIR: dataDir, LOG_LEVEL: 'info' };
-  let began = performance.now();
-  const first = await spawnService(environment);
-  const times = [performance.now() - began];
-  expect(times[0]).toBeLessThan(READY_WITHIN_MS);
-  const banner = readBanner(first);
-  expect(banner.lines.filter((line) => line === `listening on ${first.api.baseUrl}`)).toHaveLength(1);
-  expect(banner.appId).toMatch(/^app_/);
-  expect(banner.secret).toMatch(/^sk_/);
-  expect(banner.keys).toHaveLength(3);
-  for (const key of banner.keys) expect(key).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$/);
-  await expectTheJobToWork(banner);
+test(
+  'a newcomer starts it, copies the lines, ends it, kills it and starts it again',
+  { timeout: 180_000 },
+  async () => {
+    const dataDir = await temporaryDataDir();
+    const environment = { DATA_DIR: dataDir, LOG_LEVEL: 'info' };
+    let began = performance.now();
+    const first = await spawnService(environment);
+    const times = [performance.now() - began];
+    expect(times[0]).toBeLessThan(READY_WITHIN_MS);
+    const banner = readBanner(first);
+    expect(banner.lines.filter((line) => line === `listening on ${first.api.baseUrl}`)).toHaveLength(1);
+    expect(banner.appId).toMatch(/^app_/);
+    expect(banner.secret).toMatch(/^sk_/);
+    expect(banner.keys).toHaveLength(3);
+    for (const key of banner.keys) expect(key).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$/);
+    await expectTheJobToWork(banner);
 
-  // Nobody else reads the key that everything is encrypted under, nor the database.
-  expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600);
-  expect((await stat(join(dataDir, 'postgres'))).mode & 0o077).toBe(0);
-  for (const name of await readdir(dataDir)) {
-    if (name.startsWith('postgres.') || name === 'master.key')
-      expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0);
-  }
-  // The log has no secret in it.
-  const { stderr } = first.output();
-  for (const secret of [banner.secret, ...banner.keys, 'correct horse']) expect(stderr).not.toContain(secret);
+    // Nobody else reads the key that everything is encrypted under, nor the database.
+    expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(dataDir, 'postgres'))).mode & 0o077).toBe(0);
+    for (const name of await readdir(dataDir)) {
+      if (name.startsWith('postgres.') || name === 'master.key')
+        expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0);
+    }
+    // The log has no secret in it.
+    const { stderr } = first.output();
+    for (const secret of [banner.secret, ...banner.keys, 'correct horse'])
+      expect(stderr).not.toContain(secret);
 
-  // A second copy on the same folder refuses, and the first goes on.
-  const second = await runToEnd(environment);
-  expect(second.code).toBe(1);
-  expect(second.stdout).toBe('');
-  expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
-  expect(second.stderr).toMatch(/^latchkey: .*in use.*DATA_DIR/);
-  expect(second.stderr).toContain(dataDir);
-  expect((await first.api.call('GET', '/health')).status).toBe(200);
+    // A second copy on the same folder refuses, and the first goes on.
+    const second = await runToEnd(environment);
+    expect(second.code).toBe(1);
+    expect(second.stdout).toBe('');
+    expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(second.stderr).toMatch(/^latchkey: .*in use.*DATA_DIR/);
+    expect(second.stderr).toContain(dataDir);
+    expect((await first.api.call('GET', '/health')).status).toBe(200);
 
-  // The developer of the banner is real.
-  const [email, password] = /^(\S+) \/ (\S+)/.exec(banner.developer)!.slice(1) as [string, string];
-  const developer = await first.api.post('/api/v2/dev/login', { email, password });
-  expect(developer.status).toBe(200);
-  const token = String(developer.body['token']);
+    // The developer of the banner is real.
+    const [email, password] = /^(\S+) \/ (\S+)/.exec(banner.developer)!.slice(1) as [string, string];
+    const developer = await first.api.post('/api/v2/dev/login', { email, password });
+    expect(developer.status).toBe(200);
+    const token = String(developer.body['token']);
 
-  expect(await first.end('SIGTERM')).toBe(0);
-  began = performance.now();
-  const third = await spawnService({ ...environment, LOG_LEVEL: 'error' });
-  times.push(performance.now() - began);
-  const afterEnd = readBanner(third);
-  expect(afterEnd).toMatchObject({ appId: banner.appId, secret: banner.secret });
-  expect(afterEnd.keys).toHaveLength(3);
-  expect(afterEnd.keys, 'a spent key is not shown').not.toContain(banner.keys[0]);
-  expect(afterEnd.keys).toEqual(expect.arrayContaining(banner.keys.slice(1)));
-  await expectTheJobToWork(afterEnd);
-  expect((await third.api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(200);
+    expect(await first.end('SIGTERM')).toBe(0);
+    began = performance.now();
+    const third = await spawnService({ ...environment, LOG_LEVEL: 'error' });
+    times.push(performance.now() - began);
+    const afterEnd = readBanner(third);
+    expect(afterEnd).toMatchObject({ appId: banner.appId, secret: banner.secret });
+    expect(afterEnd.keys).toHaveLength(3);
+    expect(afterEnd.keys, 'a spent key is not shown').not.toContain(banner.keys[0]);
+    expect(afterEnd.keys).toEqual(expect.arrayContaining(banner.keys.slice(1)));
+    await expectTheJobToWork(afterEnd);
+    expect((await third.api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(200);
 
-  expect(await third.end('SIGKILL')).toBeNull();
-  began = performance.now();
-  const fourth = await spawnService({ ...environment, LOG_LEVEL: 'error' });
-  times.push(performance.now() - began);
-  const afterKill = readBanner(fourth);
-  expect(afterKill).toMatchObject({ appId: banner.appId, secret: banner.secret });
-  expect(afterKill.keys).not.toContain(afterEnd.keys[0]);
-  await expectTheJobToWork(afterKill);
-  const { body } = await fourth.api.call('GET', `/api/v2/dev/apps/${banner.appId}`, undefined, { token });
-  expect(body['users']).toBe(3);
-  expect(await fourth.end('SIGTERM')).toBe(0);
-  console.log(
-    `first start ${times[0]!.toFixed(0)} ms, after SIGTERM ${times[1]!.toFixed(0)} ms, after kill -9 ${times[2]!.toFixed(0)} ms`,
-  );
-});
+    expect(await third.end('SIGKILL')).toBeNull();
+    began = performance.now();
+    const fourth = await spawnService({ ...environment, LOG_LEVEL: 'error' });
+    times.push(performance.now() - began);
+    const afterKill = readBanner(fourth);
+    expect(afterKill).toMatchObject({ appId: banner.appId, secret: banner.secret });
+    expect(afterKill.keys).not.toContain(afterEnd.keys[0]);
+    await expectTheJobToWork(afterKill);
+    const { body } = await fourth.api.call('GET', `/api/v2/dev/apps/${banner.appId}`, undefined, { token });
+    expect(body['users']).toBe(3);
+    expect(await fourth.end('SIGTERM')).toBe(0);
+    console.log(
+      `first start ${times[0]!.toFixed(0)} ms, after SIGTERM ${times[1]!.toFixed(0)} ms, after kill -9 ${times[2]!.toFixed(0)} ms`,
+    );
+  },
+);
 
-test('npm start serves, and Ctrl-C in its terminal ends all of it', async () => {
+test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 90_000 }, async () => {
   const dataDir = await temporaryDataDir();
   const { PATH = '', HOME = '' } = process.env;
   const npm = spawn('npm', ['start'], {

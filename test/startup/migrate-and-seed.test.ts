@@ -1,6 +1,6 @@
 import { systemRandom } from '../../src/platform/random.ts';
 import { randomBytes } from 'node:crypto';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -18,6 +18,7 @@ import {
   type AtEnd,
 } from '../support/processes.ts';
 import { createEmptyDatabase } from './empty-database.ts';
+import { freePort } from './free-port.ts';
 
 const MASTER_KEY = randomBytes(32).toString('base64');
 const MIGRATE = 'src/migrate.ts';
@@ -36,7 +37,7 @@ async function newEnvironment(
   return { DATABASE_URL: await createEmptyDatabase(atEnd), MASTER_KEY, LOG_LEVEL: 'error' };
 }
 
-describe('node src/migrate.ts', () => {
+describe('node src/migrate.ts', { timeout: 90_000 }, () => {
   test('brings an empty database up to date, and then has nothing to do', async () => {
     const environment = await newEnvironment();
     const first = await runToEnd(environment, MIGRATE);
@@ -87,7 +88,7 @@ describe('node src/migrate.ts', () => {
   });
 });
 
-describe('two services that start at once on one empty database', () => {
+describe('two services that start at once on one empty database', { timeout: 90_000 }, () => {
   test.concurrent.for([1, 2, 3])('both come up and agree (%i)', async (_round, { onTestFinished: atEnd }) => {
     const environment = await newEnvironment(atEnd);
     const [one, other] = await Promise.all([
@@ -128,15 +129,10 @@ describe('two services that start at once on one empty database', () => {
   });
 });
 
-describe('a signal while the service has just begun to listen', () => {
+describe('a signal while the service has just begun to listen', { timeout: 90_000 }, () => {
   test('ends it cleanly, also in the middle of making the demo', async () => {
     const environment = { ...(await newEnvironment()), DEMO: 'on' };
-    const port = await new Promise<number>((resolve) => {
-      const server = createServer().listen(0, '127.0.0.1', () => {
-        const { port: free } = server.address() as AddressInfo;
-        server.close(() => resolve(free));
-      });
-    });
+    const port = await freePort();
     const starting = spawnProgram({ ...environment, PORT: String(port) });
     for (let waited = 0; waited < 15_000; waited += 2) {
       const open = await new Promise<boolean>((resolve) => {
@@ -155,7 +151,7 @@ describe('a signal while the service has just begun to listen', () => {
   });
 });
 
-describe('node src/seed.ts', () => {
+describe('node src/seed.ts', { timeout: 90_000 }, () => {
   test('makes the demo once, and shows it again', async () => {
     const environment = { ...(await newEnvironment()), PORT: '3111' };
     const first = await runToEnd(environment, SEED);
@@ -192,6 +188,7 @@ describe('node src/seed.ts', () => {
     const seeding = spawnProgram({ DATA_DIR, LOG_LEVEL: 'error' }, SEED);
     for (let waited = 0; waited < 15_000 && !(await postmasterOf(DATA_DIR)); waited += 5) await delay(5);
     await seeding.end('SIGINT');
+    await expect.poll(() => postmasterOf(DATA_DIR), { timeout: 20_000 }).toBeUndefined();
     await delay(500);
     expect(await postmasterOf(DATA_DIR)).toBeUndefined();
   });

@@ -10,6 +10,7 @@ import { StartupError } from '../../src/platform/startup-error.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { runToEnd, spawnService, temporaryDataDir, temporaryFolder } from '../support/processes.ts';
+import { freePort } from './free-port.ts';
 
 const DATABASE_URL = await createTestDatabase();
 const MASTER_KEY = randomBytes(32).toString('base64');
@@ -98,51 +99,55 @@ describe('a wrong value is refused by its name', () => {
   });
 });
 
-describe.concurrent('a wrong setting stops the start with one line that names it', () => {
-  test.each([
-    ['PORT', 'abc'],
-    ['PORT', String(takenPort)],
-    ['HOST', '192.0.2.1'],
-    ['HOST', '999.1.1.1'],
-    ['DATABASE_URL', 'mysql://me:hunter2@127.0.0.1/latchkey'],
-    ['DATABASE_URL', 'postgres://me:hunter2@ho st:port/latchkey'],
-    ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/latchkey'],
-    ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
-    ['DATABASE_URL', DATABASE_URL.replace(/test_\w+/, 'missing_database')],
-    ['MASTER_KEY', short],
-    ['LOG_LEVEL', 'loud'],
-    ['BASE_URL', 'ftp://latchkey.example'],
-    ['WEB_URL', 'not an address'],
-    ['DEMO', 'maybe'],
-  ])('%s=%s', async (name, value) => {
-    const line = await expectRefusal(name, { [name]: value });
-    if (name === 'MASTER_KEY') expect(line).not.toContain(value);
-  });
-
-  test('DATA_DIR that is a file, with the embedded database and without', async () => {
-    await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: file });
-    await expectRefusal('DATA_DIR', { MASTER_KEY: '', DATA_DIR: file });
-    await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: join(file, 'below') });
-  });
-
-  test('a setting that is empty counts as not set', async ({ onTestFinished }) => {
-    const empty = { HOST: '', PORT: '0', BASE_URL: '', WEB_URL: '', DEMO: '', DATA_DIR: '', LOG_LEVEL: '' };
-    const service = await spawnService({ ...good, ...empty }, onTestFinished);
-    expect(service.api.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  test('an unreachable database does not keep the start waiting', async () => {
-    const silent = await listen(createServer());
-    const began = performance.now();
-    await expectRefusal('DATABASE_URL', {
-      DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${silent}/latchkey`,
+describe.concurrent(
+  'a wrong setting stops the start with one line that names it',
+  { timeout: 90_000 },
+  () => {
+    test.each([
+      ['PORT', 'abc'],
+      ['PORT', String(takenPort)],
+      ['HOST', '192.0.2.1'],
+      ['HOST', '999.1.1.1'],
+      ['DATABASE_URL', 'mysql://me:hunter2@127.0.0.1/latchkey'],
+      ['DATABASE_URL', 'postgres://me:hunter2@ho st:port/latchkey'],
+      ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/latchkey'],
+      ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
+      ['DATABASE_URL', DATABASE_URL.replace(/test_\w+/, 'missing_database')],
+      ['MASTER_KEY', short],
+      ['LOG_LEVEL', 'loud'],
+      ['BASE_URL', 'ftp://latchkey.example'],
+      ['WEB_URL', 'not an address'],
+      ['DEMO', 'maybe'],
+    ])('%s=%s', async (name, value) => {
+      const line = await expectRefusal(name, { [name]: value });
+      if (name === 'MASTER_KEY') expect(line).not.toContain(value);
     });
-    expect(performance.now() - began).toBeLessThan(12_000);
-  });
-});
 
-describe('addresses', () => {
+    test('DATA_DIR that is a file, with the embedded database and without', async () => {
+      await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: file });
+      await expectRefusal('DATA_DIR', { MASTER_KEY: '', DATA_DIR: file });
+      await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: join(file, 'below') });
+    });
+
+    test('a setting that is empty counts as not set', async ({ onTestFinished }) => {
+      const empty = { HOST: '', PORT: '0', BASE_URL: '', WEB_URL: '', DEMO: '', DATA_DIR: '', LOG_LEVEL: '' };
+      const service = await spawnService({ ...good, ...empty }, onTestFinished);
+      expect(service.api.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(await service.end('SIGTERM')).toBe(0);
+    });
+
+    test('an unreachable database does not keep the start waiting', async () => {
+      const silent = await listen(createServer());
+      const began = performance.now();
+      await expectRefusal('DATABASE_URL', {
+        DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${silent}/latchkey`,
+      });
+      expect(performance.now() - began).toBeLessThan(18_000);
+    });
+  },
+);
+
+describe('addresses', { timeout: 90_000 }, () => {
   test('PORT=0 picks free ports, which the services print', async () => {
     const services = await Promise.all([spawnService(good), spawnService(good)]);
     const ports = services.map(({ api }) => new URL(api.baseUrl).port);
@@ -188,7 +193,7 @@ describe('addresses', () => {
   });
 });
 
-describe('MASTER_KEY', () => {
+describe('MASTER_KEY', { timeout: 120_000 }, () => {
   const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')] as const;
 
   test('is that of the database, or the service does not start', async () => {
@@ -234,7 +239,7 @@ describe('MASTER_KEY', () => {
         [sealedUnder],
       );
       if (rows.length === 0) break;
-      expect(waited, 'values are still sealed under the old key').toBeLessThan(10_000);
+      expect(waited, 'values are still sealed under the old key').toBeLessThan(20_000);
       await delay(50);
     }
     await rotating.end('SIGKILL');
@@ -243,7 +248,7 @@ describe('MASTER_KEY', () => {
   });
 });
 
-test('a generated master key is kept beside an external database too', async () => {
+test('a generated master key is kept beside an external database too', { timeout: 90_000 }, async () => {
   const dataDir = await temporaryDataDir();
   const url = await createTestDatabase();
   const environment = { DATABASE_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'error' };
@@ -253,12 +258,3 @@ test('a generated master key is kept beside an external database too', async () 
   }
   await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: `${dataDir}-other` });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

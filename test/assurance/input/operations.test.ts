@@ -195,7 +195,7 @@ async function send(target: Target, body: string): Promise<void> {
   else if (!isValid(target.schema, parsed)) expect(answer['code']).toBe('VALIDATION_FAILED');
 }
 
-describe.each(targets)('$method $path', (target) => {
+describe.each(targets)('$method $path', { timeout: 120_000 }, (target) => {
   test('generated and mutated bodies: never a 5xx, and 400 for what the contract does not allow', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {

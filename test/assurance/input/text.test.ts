@@ -298,9 +298,10 @@ describe('two inputs do not meet by accident of encoding', () => {
     for (const [written, meant] of ['O0', 'o0', 'I1', 'i1', 'L1', 'l1', 'aA', 'zZ', '77'].map((pair) => [
       ...pair,
     ])) {
-      expect(canonicalLicenseKey(canonical.slice(1).padStart(25, written!))).toBe(
-        canonicalLicenseKey(canonical.slice(1).padStart(25, meant!)),
-      );
+      const rest = canonical.slice(1, 24);
+      const key = [...letters].map((check) => canonicalLicenseKey(meant + rest + check)).find(Boolean);
+      expect(key).toBeDefined();
+      expect(canonicalLicenseKey(written + rest + key!.at(-1))).toBe(key);
     }
     const faults: string[] = [];
     for (let code = 0x80; code <= 0xffff; code++) {
@@ -318,7 +319,7 @@ describe('two inputs do not meet by accident of encoding', () => {
     await app.patch({ tiers: ['Standard', 'Pro', 'VIP'] });
     const user = { username: unique('u'), password: 'a user password', hwid: newHwid() };
     await api.register(app.with(user));
-    const keys = await app.keys(40);
+    const keys = await app.keys(250);
     const key = keys.find((each) => each.includes('S') && !each.includes('0'))?.replace('S', 'ſ');
     expect(key).toBeDefined();
     const { status } = await api.activate(app.with({ username: user.username, license_key: key! }));

@@ -38,6 +38,30 @@ export function serverProcesses(dataDir: string): number[] {
   return [postmaster, ...children.trim().split(' ').filter(Boolean).map(Number)];
 }
 
+/**
+ * Stops the server on that data folder, and everything it has started, where they stand.
+ * @returns lets them go on
+ */
+export function stopServer(dataDir: string): () => void {
+  const [postmaster] = serverProcesses(dataDir);
+  // First, or it would start new ones.
+  process.kill(postmaster!, 'SIGSTOP');
+  const stopped = serverProcesses(dataDir);
+  for (const pid of stopped) signalIfThere(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of stopped.splice(0)) signalIfThere(pid, 'SIGCONT');
+  };
+}
+
+/** A server's child may have ended since it was listed. */
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Repeats until it succeeds; returns after how many milliseconds it did. */
 export async function eventually(work: () => Promise<unknown>, withinMs: number): Promise<number> {
   const began = performance.now();

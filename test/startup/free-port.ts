@@ -1,0 +1,27 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** How many ports each of vitest's workers has for itself. */
+const OWN = 2_000;
+
+/**
+ * A port of the loopback that is free and stays it: from below those that the system gives away by itself, and from a
+ * part that no other worker looks into.
+ */
+export async function freePort(): Promise<number> {
+  const first = 10_000 + OWN * (Number(process.env['VITEST_POOL_ID'] ?? 0) % 10);
+  for (;;) {
+    const port = randomInt(first, first + OWN);
+    const server = createServer().listen(port, '127.0.0.1');
+    const failure = await once(server, 'listening').then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    if (failure && failure.code !== 'EADDRINUSE') throw failure;
+    if (failure) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
