@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
+import { freePort } from '../support/free-port.ts';
 import { startTestService } from '../support/service.ts';
 import { operations, resolve, shapeOf, type ContractSchema } from './operations.ts';
 
@@ -23,7 +22,10 @@ describe('/openapi.json', () => {
   });
 
   test('names BASE_URL where one is configured', async () => {
-    const port = await startOnAPort({
+    // The service does not tell where it listens, only what it was told to call itself.
+    const port = await freePort();
+    await startTestService({
+      PORT: String(port),
       DATABASE_URL: service.databaseUrl,
       BASE_URL: 'https://api.example.com/',
     });
@@ -330,26 +332,3 @@ describe('the error models', () => {
     }
   });
 });
-
-/** Starts a service where the test says, since it does not tell where it listens. @returns the port */
-async function startOnAPort(settings: Record<string, string>): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    try {
-      await startTestService({ ...settings, PORT: String(port) });
-      return port;
-    } catch (error) {
-      // Somebody else took it in between.
-      if (!String(error).includes(`PORT ${port} on 127.0.0.1 is in use`)) throw error;
-    }
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -1,6 +1,6 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { freePort } from '../startup/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** Stands between the service and its database, and fails as networks do. */
 export class DatabaseProxy {

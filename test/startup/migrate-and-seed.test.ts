@@ -18,7 +18,7 @@ import {
   type AtEnd,
 } from '../support/processes.ts';
 import { createEmptyDatabase } from './empty-database.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../support/free-port.ts';
 
 const MASTER_KEY = randomBytes(32).toString('base64');
 const MIGRATE = 'src/migrate.ts';

@@ -10,7 +10,7 @@ import { StartupError } from '../../src/platform/startup-error.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { runToEnd, spawnService, temporaryDataDir, temporaryFolder } from '../support/processes.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../support/free-port.ts';
 
 const DATABASE_URL = await createTestDatabase();
 const MASTER_KEY = randomBytes(32).toString('base64');
