@@ -9,5 +9,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A poll ends as soon as it is satisfied; on a busy machine vitest's own second is too short.
+    expect: { poll: { timeout: 20_000 } },
   },
 });

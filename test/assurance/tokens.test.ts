@@ -422,7 +422,6 @@ describe('after the 2xx of what ends a session, on both services', () => {
       const target = await newApp(api, await newDeveloper(api));
       const victim = await newSession(api, target);
       const seen: { began: number; status: number }[] = [];
-      const patient = { interval: 2, timeout: 20_000 };
       let running = true;
       onTestFinished(() => void (running = false));
       const streams = services.flatMap((each) =>
@@ -442,11 +441,11 @@ describe('after the 2xx of what ends a session, on both services', () => {
           }),
         ),
       );
-      await expect.poll(() => seen.length, patient).toBeGreaterThan(20);
+      await expect.poll(() => seen.length, { interval: 2 }).toBeGreaterThan(20);
       expect((await end(target, round % 2 ? victim.token : victim.session_id)).status).toBe(200);
       const ended = performance.now();
       const before = seen.length;
-      await expect.poll(() => seen.length, patient).toBeGreaterThan(before + 40);
+      await expect.poll(() => seen.length, { interval: 2 }).toBeGreaterThan(before + 40);
       running = false;
       await Promise.all(streams);
 

@@ -109,7 +109,7 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
 async function underWay({ ledger: { registered, activated } }: Scene): Promise<void> {
   const [registrations, activations] = [registered.size + 2, activated.size + 2];
   const progress = () => [registered.size - registrations, activated.size - activations];
-  await expect.poll(() => Math.min(...progress()), { timeout: 20_000 }).toBeGreaterThanOrEqual(0);
+  await expect.poll(() => Math.min(...progress())).toBeGreaterThanOrEqual(0);
   await delay(randomInt(100, 700));
 }
 

@@ -162,8 +162,9 @@ async function recovery(): Promise<number> {
 
 /** A load of verifications and activations that goes on until it is stopped. */
 function startLoad(keys: string[]): {
+  readonly answers: readonly LightAnswer[];
   readonly redeemed: readonly string[];
-  stop(): Promise<{ answers: LightAnswer[]; redeemed: string[] }>;
+  stop(): Promise<void>;
 } {
   let over = false;
   const answers: LightAnswer[] = [];
@@ -186,11 +187,11 @@ function startLoad(keys: string[]): {
     }),
   ];
   return {
+    answers,
     redeemed,
     async stop() {
       over = true;
       await Promise.all(workers);
-      return { answers, redeemed };
     },
   };
 }
@@ -283,27 +284,27 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
 
 describe('under load', { timeout: PATIENCE_MS }, () => {
   test('connections that the database ends fail as 503, and nothing is half done', async () => {
-    const load = startLoad(await app.keys(300));
+    const { answers, redeemed, stop } = startLoad(await app.keys(300));
     for (let round = 0; round < 6; round += 1) {
       await delay(150);
       await sql(END_CONNECTIONS);
     }
-    await expect.poll(() => load.redeemed.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => redeemed.length).toBeGreaterThan(0);
     await delay(100);
-    const { answers, redeemed } = await load.stop();
+    await stop();
     expectOnlyUnavailable(answers);
     await expectDaysOfKeys(redeemed);
     console.log(`ended connections: ${JSON.stringify(tally(answers))}`);
   });
 
   test('connections that the network resets fail as 503, and nothing is half done', async () => {
-    const load = startLoad(await app.keys(300));
+    const { answers, redeemed, stop } = startLoad(await app.keys(300));
     for (let round = 0; round < 6; round += 1) {
       await delay(150);
       proxy.cut();
     }
     await delay(100);
-    const { answers, redeemed } = await load.stop();
+    await stop();
     expectOnlyUnavailable(answers);
     await expectDaysOfKeys(redeemed);
     console.log(`reset connections: ${JSON.stringify(tally(answers))}`);
@@ -313,7 +314,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     ['restarts', 'SIGINT'],
     ['crashes', 'SIGKILL'],
   ] as const)('a database that %s fails requests as 503 only, and all works again', async (_what, signal) => {
-    const load = startLoad(await app.keys(300));
+    const { answers, redeemed, stop } = startLoad(await app.keys(300));
     await delay(300);
     const [postmaster] = serverProcesses(dataDir);
     process.kill(postmaster!, signal);
@@ -331,7 +332,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     const down = performance.now() - began;
     const ms = await recovery();
     await delay(200);
-    const { answers, redeemed } = await load.stop();
+    await stop();
     // The login of the recovery may have replaced the session.
     expectOnlyUnavailable(answers.filter(({ code }) => code !== 'SESSION_INVALID'));
     expect(tally(answers)['503 SERVICE_UNAVAILABLE']).toBeGreaterThan(0);
@@ -387,7 +388,7 @@ test(
     })();
     const answered = async (status: number) => {
       const from = statuses.length;
-      await expect.poll(() => statuses.slice(from), { timeout: 20_000 }).toContain(status);
+      await expect.poll(() => statuses.slice(from)).toContain(status);
     };
     await answered(200);
     await proxy.refuse();

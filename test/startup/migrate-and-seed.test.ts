@@ -9,6 +9,7 @@ import { prepareDemo, type Demo } from '../../src/demo/demo.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startService, type RunningService } from '../../src/service.ts';
 import { newApp, newUser } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   postmasterOf,
   runToEnd,
@@ -18,7 +19,6 @@ import {
   type AtEnd,
 } from '../support/processes.ts';
 import { createEmptyDatabase } from './empty-database.ts';
-import { freePort } from '../support/free-port.ts';
 
 const MASTER_KEY = randomBytes(32).toString('base64');
 const MIGRATE = 'src/migrate.ts';
@@ -188,7 +188,7 @@ describe('node src/seed.ts', { timeout: 90_000 }, () => {
     const seeding = spawnProgram({ DATA_DIR, LOG_LEVEL: 'error' }, SEED);
     for (let waited = 0; waited < 15_000 && !(await postmasterOf(DATA_DIR)); waited += 5) await delay(5);
     await seeding.end('SIGINT');
-    await expect.poll(() => postmasterOf(DATA_DIR), { timeout: 20_000 }).toBeUndefined();
+    await expect.poll(() => postmasterOf(DATA_DIR)).toBeUndefined();
     await delay(500);
     expect(await postmasterOf(DATA_DIR)).toBeUndefined();
   });

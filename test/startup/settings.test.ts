@@ -9,8 +9,8 @@ import { loadConfig } from '../../src/config.ts';
 import { StartupError } from '../../src/platform/startup-error.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
-import { runToEnd, spawnService, temporaryDataDir, temporaryFolder } from '../support/processes.ts';
 import { freePort } from '../support/free-port.ts';
+import { runToEnd, spawnService, temporaryDataDir, temporaryFolder } from '../support/processes.ts';
 
 const DATABASE_URL = await createTestDatabase();
 const MASTER_KEY = randomBytes(32).toString('base64');
