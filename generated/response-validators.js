@@ -11,8 +11,9 @@ const functions = {};
 (function (exports) {
 "use strict";
 exports.v0 = validate11;
-const schema12 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"timestamp":{"type":"string","format":"date-time"}}};
+const schema12 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"parts":{"type":"object","properties":{"database":{"$ref":"#/components/schemas/HealthPart"},"broker":{"$ref":"#/components/schemas/HealthPart"},"cluster":{"type":"object","required":["status","nodes"],"properties":{"status":{"type":"string","enum":["operational"]},"nodes":{"type":"integer"}}}}}}};
 const schema13 = {"type":"string","enum":["success"]};
+const schema14 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["operational"]}}};
 const formats0 = module0.fullFormats["date-time"];
 
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -99,9 +100,14 @@ vErrors.push(err6);
 errors++;
 }
 }
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.parts !== undefined){
+let data3 = data.parts;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.database !== undefined){
+let data4 = data3.database;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.status === undefined){
+const err7 = {instancePath:instancePath+"/parts/database",schemaPath:"#/components/schemas/HealthPart/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -110,13 +116,190 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data4.status !== undefined){
+let data5 = data4.status;
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/parts/database/status",schemaPath:"#/components/schemas/HealthPart/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!(data5 === "operational")){
+const err9 = {instancePath:instancePath+"/parts/database/status",schemaPath:"#/components/schemas/HealthPart/properties/status/enum",keyword:"enum",params:{allowedValues: schema14.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/parts/database",schemaPath:"#/components/schemas/HealthPart/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data3.broker !== undefined){
+let data6 = data3.broker;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.status === undefined){
+const err11 = {instancePath:instancePath+"/parts/broker",schemaPath:"#/components/schemas/HealthPart/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data6.status !== undefined){
+let data7 = data6.status;
+if(typeof data7 !== "string"){
+const err12 = {instancePath:instancePath+"/parts/broker/status",schemaPath:"#/components/schemas/HealthPart/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!(data7 === "operational")){
+const err13 = {instancePath:instancePath+"/parts/broker/status",schemaPath:"#/components/schemas/HealthPart/properties/status/enum",keyword:"enum",params:{allowedValues: schema14.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/parts/broker",schemaPath:"#/components/schemas/HealthPart/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data3.cluster !== undefined){
+let data8 = data3.cluster;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.status === undefined){
+const err15 = {instancePath:instancePath+"/parts/cluster",schemaPath:"#/properties/parts/properties/cluster/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data8.nodes === undefined){
+const err16 = {instancePath:instancePath+"/parts/cluster",schemaPath:"#/properties/parts/properties/cluster/required",keyword:"required",params:{missingProperty: "nodes"},message:"must have required property '"+"nodes"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data8.status !== undefined){
+let data9 = data8.status;
+if(typeof data9 !== "string"){
+const err17 = {instancePath:instancePath+"/parts/cluster/status",schemaPath:"#/properties/parts/properties/cluster/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(!(data9 === "operational")){
+const err18 = {instancePath:instancePath+"/parts/cluster/status",schemaPath:"#/properties/parts/properties/cluster/properties/status/enum",keyword:"enum",params:{allowedValues: schema12.properties.parts.properties.cluster.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data8.nodes !== undefined){
+let data10 = data8.nodes;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err19 = {instancePath:instancePath+"/parts/cluster/nodes",schemaPath:"#/properties/parts/properties/cluster/properties/nodes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/parts/cluster",schemaPath:"#/properties/parts/properties/cluster/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/parts",schemaPath:"#/properties/parts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
 validate11.errors = vErrors;
 return errors === 0;
 }
 
 exports.v1 = validate12;
-const schema14 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
-const schema15 = {"type":"array","items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
+const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"server_time":{"type":"string","format":"date-time"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema17 = {"type":"array","items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
 const formats2 = module0.fullFormats.uri;
 const pattern0 = new RegExp("^[A-Z][A-Z0-9_]*$", "u");
 
@@ -337,15 +520,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data10 = data.errors;
-if(Array.isArray(data10)){
-const len0 = data10.length;
-for(let i0=0; i0<len0; i0++){
-let data11 = data10[i0];
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.pointer === undefined){
-const err18 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.server_time !== undefined){
+let data10 = data.server_time;
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err18 = {instancePath:instancePath+"/server_time",schemaPath:"#/properties/server_time/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -354,8 +533,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data11.detail === undefined){
-const err19 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+else {
+const err19 = {instancePath:instancePath+"/server_time",schemaPath:"#/properties/server_time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -364,9 +544,16 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data11.pointer !== undefined){
-if(typeof data11.pointer !== "string"){
-const err20 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.errors !== undefined){
+let data11 = data.errors;
+if(Array.isArray(data11)){
+const len0 = data11.length;
+for(let i0=0; i0<len0; i0++){
+let data12 = data11[i0];
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.pointer === undefined){
+const err20 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -375,10 +562,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-if(data11.detail !== undefined){
-if(typeof data11.detail !== "string"){
-const err21 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data12.detail === undefined){
+const err21 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -387,10 +572,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data12.pointer !== undefined){
+if(typeof data12.pointer !== "string"){
+const err22 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -400,9 +584,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data12.detail !== undefined){
+if(typeof data12.detail !== "string"){
+const err23 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -414,7 +598,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -423,12 +607,36 @@ vErrors.push(err24);
 }
 errors++;
 }
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
 validate12.errors = vErrors;
 return errors === 0;
 }
 
 exports.v2 = validate13;
-const schema16 = {"type":"object","required":["status","error","code","message","hint","docs_url","type","timestamp"],"properties":{"status":{"type":"string","enum":["fail","error"]},"error":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"code":{"type":"integer"},"message":{"type":"string"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"type":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema18 = {"type":"object","required":["status","error","code","message","hint","docs_url","type","timestamp"],"properties":{"status":{"type":"string","enum":["fail","error"]},"error":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"code":{"type":"integer"},"message":{"type":"string"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"type":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"server_time":{"type":"string","format":"date-time"},"errors":{"$ref":"#/components/schemas/Faults"}}};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -527,7 +735,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data0 === "fail") || (data0 === "error"))){
-const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema16.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema18.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -686,15 +894,11 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data9 = data.errors;
-if(Array.isArray(data9)){
-const len0 = data9.length;
-for(let i0=0; i0<len0; i0++){
-let data10 = data9[i0];
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.pointer === undefined){
-const err22 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.server_time !== undefined){
+let data9 = data.server_time;
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err22 = {instancePath:instancePath+"/server_time",schemaPath:"#/properties/server_time/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -703,8 +907,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data10.detail === undefined){
-const err23 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+else {
+const err23 = {instancePath:instancePath+"/server_time",schemaPath:"#/properties/server_time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -713,9 +918,16 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data10.pointer !== undefined){
-if(typeof data10.pointer !== "string"){
-const err24 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.errors !== undefined){
+let data10 = data.errors;
+if(Array.isArray(data10)){
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+let data11 = data10[i0];
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.pointer === undefined){
+const err24 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -724,10 +936,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data10.detail !== undefined){
-if(typeof data10.detail !== "string"){
-const err25 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.detail === undefined){
+const err25 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -736,10 +946,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data11.pointer !== undefined){
+if(typeof data11.pointer !== "string"){
+const err26 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -749,9 +958,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-}
-else {
-const err27 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data11.detail !== undefined){
+if(typeof data11.detail !== "string"){
+const err27 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -763,7 +972,7 @@ errors++;
 }
 }
 else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err28 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -772,239 +981,40 @@ vErrors.push(err28);
 }
 errors++;
 }
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
 validate13.errors = vErrors;
 return errors === 0;
 }
 
 exports.v3 = validate14;
-const schema18 = {"type":"object","required":["status","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"session_id":{"type":"string"},"app_name":{"type":"string"},"status_code":{"type":"string"},"download_url":{"type":"string","format":"uri"}}};
+const schema20 = {"type":"object","required":["status","token","signature"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"},"signature":{"$ref":"#/components/schemas/ResponseSignature"},"expires_at":{"type":"string","format":"date-time"}}};
+const schema22 = {"type":"string","pattern":"^[0-9a-f]{64}$"};
+const pattern2 = new RegExp("^[0-9a-f]{64}$", "u");
 
 function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.session_id === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.session_id !== undefined){
-if(typeof data.session_id !== "string"){
-const err4 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.app_name !== undefined){
-if(typeof data.app_name !== "string"){
-const err5 = {instancePath:instancePath+"/app_name",schemaPath:"#/properties/app_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.status_code !== undefined){
-if(typeof data.status_code !== "string"){
-const err6 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.download_url !== undefined){
-let data4 = data.download_url;
-if(typeof data4 === "string"){
-if(!(formats2(data4))){
-const err7 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate14.errors = vErrors;
-return errors === 0;
-}
-
-exports.v4 = validate15;
-const schema20 = {"type":"object","required":["status","message","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"user_id":{"type":"string"}}};
-
-function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.message === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.user_id === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.message !== undefined){
-if(typeof data.message !== "string"){
-const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.user_id !== undefined){
-if(typeof data.user_id !== "string"){
-const err6 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate15.errors = vErrors;
-return errors === 0;
-}
-
-exports.v5 = validate16;
-const schema22 = {"type":"object","required":["status","token","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"},"session_id":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"user":{"type":"object","properties":{"id":{"type":"string"},"username":{"type":"string"},"hwid":{"type":"string"},"role":{"type":"string"}}}}};
-
-function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1028,8 +1038,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.session_id === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+if(data.signature === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "signature"},message:"must have required property '"+"signature"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1073,9 +1083,11 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data.session_id !== undefined){
-if(typeof data.session_id !== "string"){
-const err6 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.signature !== undefined){
+let data2 = data.signature;
+if(typeof data2 === "string"){
+if(!pattern2.test(data2)){
+const err6 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1085,11 +1097,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data.expiry !== undefined){
-let data3 = data.expiry;
-if(typeof data3 === "string"){
-if(!(formats0.validate(data3))){
-const err7 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+else {
+const err7 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1099,8 +1108,11 @@ vErrors.push(err7);
 errors++;
 }
 }
-else {
-const err8 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+if(typeof data3 === "string"){
+if(!(formats0.validate(data3))){
+const err8 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1110,12 +1122,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.user !== undefined){
-let data4 = data.user;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.id !== undefined){
-if(typeof data4.id !== "string"){
-const err9 = {instancePath:instancePath+"/user/id",schemaPath:"#/properties/user/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err9 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1125,9 +1133,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data4.username !== undefined){
-if(typeof data4.username !== "string"){
-const err10 = {instancePath:instancePath+"/user/username",schemaPath:"#/properties/user/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1136,62 +1144,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data4.hwid !== undefined){
-if(typeof data4.hwid !== "string"){
-const err11 = {instancePath:instancePath+"/user/hwid",schemaPath:"#/properties/user/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data4.role !== undefined){
-if(typeof data4.role !== "string"){
-const err12 = {instancePath:instancePath+"/user/role",schemaPath:"#/properties/user/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-validate16.errors = vErrors;
+validate14.errors = vErrors;
 return errors === 0;
 }
 
-exports.v6 = validate17;
+exports.v4 = validate15;
+const schema23 = {"allOf":[{"$ref":"#/components/schemas/VerificationResult"},{"type":"object","properties":{"signature":{"$ref":"#/components/schemas/ResponseSignature"}}}]};
 const schema24 = {"type":"object","required":["status","valid","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"valid":{"type":"boolean"},"user_id":{"type":"string"},"username":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"subscription_tier":{"type":"string"},"subscription_status":{"type":"string","enum":["active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time"}}};
 
-function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1380,14 +1341,797 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate17.errors = vErrors;
+validate16.errors = vErrors;
 return errors === 0;
 }
 
-exports.v7 = validate18;
-const schema26 = {"type":"object","required":["status","message","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"subscription_tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+
+function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate16(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate16.errors : vErrors.concat(validate16.errors);
+errors = vErrors.length;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.signature !== undefined){
+let data0 = data.signature;
+if(typeof data0 === "string"){
+if(!pattern2.test(data0)){
+const err0 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate15.errors = vErrors;
+return errors === 0;
+}
+
+exports.v5 = validate18;
+const schema27 = {"allOf":[{"$ref":"#/components/schemas/LogoutResult"},{"type":"object","properties":{"signature":{"$ref":"#/components/schemas/ResponseSignature"}}}]};
+const schema28 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+
+function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate19.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate19(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate19.errors : vErrors.concat(validate19.errors);
+errors = vErrors.length;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.signature !== undefined){
+let data0 = data.signature;
+if(typeof data0 === "string"){
+if(!pattern2.test(data0)){
+const err0 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate18.errors = vErrors;
+return errors === 0;
+}
+
+exports.v6 = validate21;
+const schema31 = {"type":"object","required":["status","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"session_id":{"type":"string"},"app_name":{"type":"string"},"status_code":{"type":"string"},"download_url":{"type":"string","format":"uri"}}};
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.session_id === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.session_id !== undefined){
+if(typeof data.session_id !== "string"){
+const err4 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.app_name !== undefined){
+if(typeof data.app_name !== "string"){
+const err5 = {instancePath:instancePath+"/app_name",schemaPath:"#/properties/app_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.status_code !== undefined){
+if(typeof data.status_code !== "string"){
+const err6 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.download_url !== undefined){
+let data4 = data.download_url;
+if(typeof data4 === "string"){
+if(!(formats2(data4))){
+const err7 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+
+exports.v7 = validate22;
+const schema33 = {"type":"object","required":["status","message","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"user_id":{"type":"string"}}};
+
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.user_id === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.user_id !== undefined){
+if(typeof data.user_id !== "string"){
+const err6 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate22.errors = vErrors;
+return errors === 0;
+}
+
+exports.v8 = validate23;
+const schema35 = {"type":"object","required":["status","token","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"},"session_id":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"user":{"type":"object","properties":{"id":{"type":"string"},"username":{"type":"string"},"hwid":{"type":"string"},"role":{"type":"string"}}}}};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.token === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.session_id === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.token !== undefined){
+if(typeof data.token !== "string"){
+const err5 = {instancePath:instancePath+"/token",schemaPath:"#/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.session_id !== undefined){
+if(typeof data.session_id !== "string"){
+const err6 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.expiry !== undefined){
+let data3 = data.expiry;
+if(typeof data3 === "string"){
+if(!(formats0.validate(data3))){
+const err7 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.user !== undefined){
+let data4 = data.user;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.id !== undefined){
+if(typeof data4.id !== "string"){
+const err9 = {instancePath:instancePath+"/user/id",schemaPath:"#/properties/user/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data4.username !== undefined){
+if(typeof data4.username !== "string"){
+const err10 = {instancePath:instancePath+"/user/username",schemaPath:"#/properties/user/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data4.hwid !== undefined){
+if(typeof data4.hwid !== "string"){
+const err11 = {instancePath:instancePath+"/user/hwid",schemaPath:"#/properties/user/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data4.role !== undefined){
+if(typeof data4.role !== "string"){
+const err12 = {instancePath:instancePath+"/user/role",schemaPath:"#/properties/user/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
+exports.v9 = validate24;
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.valid === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.user_id === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.valid !== undefined){
+if(typeof data.valid !== "boolean"){
+const err5 = {instancePath:instancePath+"/valid",schemaPath:"#/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.user_id !== undefined){
+if(typeof data.user_id !== "string"){
+const err6 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err7 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.expiry !== undefined){
+let data4 = data.expiry;
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err8 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.subscription_tier !== undefined){
+if(typeof data.subscription_tier !== "string"){
+const err10 = {instancePath:instancePath+"/subscription_tier",schemaPath:"#/properties/subscription_tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.subscription_status !== undefined){
+let data6 = data.subscription_status;
+if(typeof data6 !== "string"){
+const err11 = {instancePath:instancePath+"/subscription_status",schemaPath:"#/properties/subscription_status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!((data6 === "active") || (data6 === "expired"))){
+const err12 = {instancePath:instancePath+"/subscription_status",schemaPath:"#/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema24.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.subscription_expires_at !== undefined){
+let data7 = data.subscription_expires_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err13 = {instancePath:instancePath+"/subscription_expires_at",schemaPath:"#/properties/subscription_expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/subscription_expires_at",schemaPath:"#/properties/subscription_expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+
+exports.v10 = validate25;
+const schema39 = {"type":"object","required":["status","message","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"subscription_tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1504,14 +2248,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate18.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-exports.v8 = validate19;
-const schema28 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v11 = validate26;
 
-function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1581,14 +2324,702 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate19.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-exports.v9 = validate20;
-const schema30 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+exports.v12 = validate27;
+const schema43 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Plan"}}}};
+const schema45 = {"type":"object","required":["id","name","price","max_apps","max_users_per_app"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"price":{"type":"number"},"currency":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"features":{"type":"array","items":{"type":"string"}}}};
 
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.id === undefined){
+const err4 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Plan/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data2.name === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Plan/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.price === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Plan/required",keyword:"required",params:{missingProperty: "price"},message:"must have required property '"+"price"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.max_apps === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Plan/required",keyword:"required",params:{missingProperty: "max_apps"},message:"must have required property '"+"max_apps"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.max_users_per_app === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Plan/required",keyword:"required",params:{missingProperty: "max_users_per_app"},message:"must have required property '"+"max_users_per_app"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.id !== undefined){
+if(typeof data2.id !== "string"){
+const err9 = {instancePath:instancePath+"/data/" + i0+"/id",schemaPath:"#/components/schemas/Plan/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.name !== undefined){
+if(typeof data2.name !== "string"){
+const err10 = {instancePath:instancePath+"/data/" + i0+"/name",schemaPath:"#/components/schemas/Plan/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.price !== undefined){
+let data5 = data2.price;
+if(!((typeof data5 == "number") && (isFinite(data5)))){
+const err11 = {instancePath:instancePath+"/data/" + i0+"/price",schemaPath:"#/components/schemas/Plan/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.currency !== undefined){
+if(typeof data2.currency !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/currency",schemaPath:"#/components/schemas/Plan/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.period !== undefined){
+let data7 = data2.period;
+if(typeof data7 !== "string"){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/period",schemaPath:"#/components/schemas/Plan/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!(((data7 === "monthly") || (data7 === "yearly")) || (data7 === "lifetime"))){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/period",schemaPath:"#/components/schemas/Plan/properties/period/enum",keyword:"enum",params:{allowedValues: schema45.properties.period.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.max_apps !== undefined){
+let data8 = data2.max_apps;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/max_apps",schemaPath:"#/components/schemas/Plan/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.max_users_per_app !== undefined){
+let data9 = data2.max_users_per_app;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/max_users_per_app",schemaPath:"#/components/schemas/Plan/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data2.features !== undefined){
+let data10 = data2.features;
+if(Array.isArray(data10)){
+const len1 = data10.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data10[i1] !== "string"){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/features/" + i1,schemaPath:"#/components/schemas/Plan/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/data/" + i0+"/features",schemaPath:"#/components/schemas/Plan/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Plan/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+validate27.errors = vErrors;
+return errors === 0;
+}
+
+exports.v13 = validate28;
+const schema46 = {"type":"object","required":["status","sandbox","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"token":{"type":"string"},"expires_at":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
+const schema48 = {"type":"object","properties":{"plan":{"type":"string"},"features":{"type":"array","items":{"type":"string"}}}};
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.sandbox === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sandbox"},message:"must have required property '"+"sandbox"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.token === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.sandbox !== undefined){
+let data1 = data.sandbox;
+if(typeof data1 !== "boolean"){
+const err5 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(data1 === true)){
+const err6 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema46.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.token !== undefined){
+if(typeof data.token !== "string"){
+const err7 = {instancePath:instancePath+"/token",schemaPath:"#/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+if(typeof data3 === "string"){
+if(!(formats0.validate(data3))){
+const err8 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.entitlements !== undefined){
+let data4 = data.entitlements;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.plan !== undefined){
+if(typeof data4.plan !== "string"){
+const err10 = {instancePath:instancePath+"/entitlements/plan",schemaPath:"#/components/schemas/SandboxEntitlements/properties/plan/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data4.features !== undefined){
+let data6 = data4.features;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data6[i0] !== "string"){
+const err11 = {instancePath:instancePath+"/entitlements/features/" + i0,schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/entitlements/features",schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/entitlements",schemaPath:"#/components/schemas/SandboxEntitlements/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate28.errors = vErrors;
+return errors === 0;
+}
+
+exports.v14 = validate29;
+const schema49 = {"type":"object","required":["status","sandbox","valid","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"valid":{"type":"boolean"},"user_id":{"type":"string"},"username":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
+
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.sandbox === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sandbox"},message:"must have required property '"+"sandbox"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.valid === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.user_id === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err5 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.sandbox !== undefined){
+let data1 = data.sandbox;
+if(typeof data1 !== "boolean"){
+const err6 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!(data1 === true)){
+const err7 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema49.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.valid !== undefined){
+if(typeof data.valid !== "boolean"){
+const err8 = {instancePath:instancePath+"/valid",schemaPath:"#/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.user_id !== undefined){
+if(typeof data.user_id !== "string"){
+const err9 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.username !== undefined){
+if(typeof data.username !== "string"){
+const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.expiry !== undefined){
+let data5 = data.expiry;
+if(typeof data5 === "string"){
+if(!(formats0.validate(data5))){
+const err11 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/expiry",schemaPath:"#/properties/expiry/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.entitlements !== undefined){
+let data6 = data.entitlements;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.plan !== undefined){
+if(typeof data6.plan !== "string"){
+const err13 = {instancePath:instancePath+"/entitlements/plan",schemaPath:"#/components/schemas/SandboxEntitlements/properties/plan/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data6.features !== undefined){
+let data8 = data6.features;
+if(Array.isArray(data8)){
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data8[i0] !== "string"){
+const err14 = {instancePath:instancePath+"/entitlements/features/" + i0,schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/entitlements/features",schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/entitlements",schemaPath:"#/components/schemas/SandboxEntitlements/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+
+exports.v15 = validate30;
+const schema52 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1715,23 +3146,22 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-exports.v10 = validate21;
-const schema32 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema38 = {"type":"string","nullable":true};
-const schema34 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","minimum_version","download_url","max_sessions","tiers","users","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema35 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const pattern2 = new RegExp("^[0-9a-f]{64}$", "u");
-const schema36 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema37 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v16 = validate31;
+const schema54 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema60 = {"type":"string","nullable":true};
+const schema56 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema57 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema58 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
+const schema59 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const func2 = module1;
 const func0 = module2;
-const pattern3 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+const pattern6 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -1779,7 +3209,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern3.test(data0)){
+if(!pattern6.test(data0)){
 const err4 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -1832,12 +3262,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1931,8 +3361,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data.minimum_version === undefined){
-const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "minimum_version"},message:"must have required property '"+"minimum_version"+"'"};
+if(data.require_signatures === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "require_signatures"},message:"must have required property '"+"require_signatures"+"'"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1941,8 +3371,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data.download_url === undefined){
-const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "download_url"},message:"must have required property '"+"download_url"+"'"};
+if(data.block_vpn === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "block_vpn"},message:"must have required property '"+"block_vpn"+"'"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1951,8 +3381,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data.max_sessions === undefined){
-const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_sessions"},message:"must have required property '"+"max_sessions"+"'"};
+if(data.vpn_fail_closed === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "vpn_fail_closed"},message:"must have required property '"+"vpn_fail_closed"+"'"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1961,8 +3391,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(data.tiers === undefined){
-const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tiers"},message:"must have required property '"+"tiers"+"'"};
+if(data.minimum_version === undefined){
+const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "minimum_version"},message:"must have required property '"+"minimum_version"+"'"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1971,8 +3401,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data.users === undefined){
-const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
+if(data.download_url === undefined){
+const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "download_url"},message:"must have required property '"+"download_url"+"'"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1981,8 +3411,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data.created_at === undefined){
-const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(data.max_sessions === undefined){
+const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_sessions"},message:"must have required property '"+"max_sessions"+"'"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1991,8 +3421,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data.updated_at === undefined){
-const err15 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(data.tiers === undefined){
+const err15 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tiers"},message:"must have required property '"+"tiers"+"'"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2001,9 +3431,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data.app_id !== undefined){
-if(typeof data.app_id !== "string"){
-const err16 = {instancePath:instancePath+"/app_id",schemaPath:"#/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.users === undefined){
+const err16 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -2012,10 +3441,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err17 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.created_at === undefined){
+const err17 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -2024,11 +3451,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-}
-if(data.status_code !== undefined){
-let data2 = data.status_code;
-if(typeof data2 !== "string"){
-const err18 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.updated_at === undefined){
+const err18 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2037,8 +3461,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err19 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema34.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+if(data.app_id !== undefined){
+if(typeof data.app_id !== "string"){
+const err19 = {instancePath:instancePath+"/app_id",schemaPath:"#/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2048,9 +3473,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.paused !== undefined){
-if(typeof data.paused !== "boolean"){
-const err20 = {instancePath:instancePath+"/paused",schemaPath:"#/properties/paused/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err20 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2060,9 +3485,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.hwid_lock !== undefined){
-if(typeof data.hwid_lock !== "boolean"){
-const err21 = {instancePath:instancePath+"/hwid_lock",schemaPath:"#/properties/hwid_lock/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.status_code !== undefined){
+let data2 = data.status_code;
+if(typeof data2 !== "string"){
+const err21 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -2071,10 +3497,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-if(data.integrity_check !== undefined){
-if(typeof data.integrity_check !== "boolean"){
-const err22 = {instancePath:instancePath+"/integrity_check",schemaPath:"#/properties/integrity_check/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
+const err22 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema56.properties.status_code.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2084,11 +3508,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.executable_hashes !== undefined){
-let data6 = data.executable_hashes;
-if(Array.isArray(data6)){
-if(data6.length > 500){
-const err23 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
+if(data.paused !== undefined){
+if(typeof data.paused !== "boolean"){
+const err23 = {instancePath:instancePath+"/paused",schemaPath:"#/properties/paused/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -2097,12 +3519,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-let data7 = data6[i0];
-if(typeof data7 === "string"){
-if(!pattern2.test(data7)){
-const err24 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+}
+if(data.hwid_lock !== undefined){
+if(typeof data.hwid_lock !== "boolean"){
+const err24 = {instancePath:instancePath+"/hwid_lock",schemaPath:"#/properties/hwid_lock/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2112,13 +3532,53 @@ vErrors.push(err24);
 errors++;
 }
 }
-else {
-const err25 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.integrity_check !== undefined){
+if(typeof data.integrity_check !== "boolean"){
+const err25 = {instancePath:instancePath+"/integrity_check",schemaPath:"#/properties/integrity_check/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err25];
 }
 else {
 vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.executable_hashes !== undefined){
+let data6 = data.executable_hashes;
+if(Array.isArray(data6)){
+if(data6.length > 500){
+const err26 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 === "string"){
+if(!pattern2.test(data7)){
+const err27 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
 }
 errors++;
 }
@@ -2134,12 +3594,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err26 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err29 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err26];
+vErrors = [err29];
 }
 else {
-vErrors.push(err26);
+vErrors.push(err29);
 }
 errors++;
 break;
@@ -2149,44 +3609,7 @@ indices0[item0] = i1;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data.pause_sessions !== undefined){
-if(typeof data.pause_sessions !== "boolean"){
-const err28 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-if(data.require_subscription !== undefined){
-if(typeof data.require_subscription !== "boolean"){
-const err29 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-if(data.minimum_version !== undefined){
-let data10 = data.minimum_version;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err30 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err30 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -2196,10 +3619,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data.download_url !== undefined){
-let data11 = data.download_url;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err31 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.pause_sessions !== undefined){
+if(typeof data.pause_sessions !== "boolean"){
+const err31 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -2208,9 +3630,10 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(typeof data11 === "string"){
-if(!(formats2(data11))){
-const err32 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+}
+if(data.require_subscription !== undefined){
+if(typeof data.require_subscription !== "boolean"){
+const err32 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -2220,11 +3643,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-}
-if(data.max_sessions !== undefined){
-let data12 = data.max_sessions;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-const err33 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.require_signatures !== undefined){
+if(typeof data.require_signatures !== "boolean"){
+const err33 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -2234,16 +3655,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data.tiers !== undefined){
-if(!(validate23(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
-errors = vErrors.length;
-}
-}
-if(data.users !== undefined){
-let data14 = data.users;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err34 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.block_vpn !== undefined){
+if(typeof data.block_vpn !== "boolean"){
+const err34 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -2253,11 +3667,9 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.created_at !== undefined){
-let data15 = data.created_at;
-if(typeof data15 === "string"){
-if(!(formats0.validate(data15))){
-const err35 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.vpn_fail_closed !== undefined){
+if(typeof data.vpn_fail_closed !== "boolean"){
+const err35 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -2267,8 +3679,10 @@ vErrors.push(err35);
 errors++;
 }
 }
-else {
-const err36 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.minimum_version !== undefined){
+let data13 = data.minimum_version;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err36 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -2278,11 +3692,10 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data.updated_at !== undefined){
-let data16 = data.updated_at;
-if(typeof data16 === "string"){
-if(!(formats0.validate(data16))){
-const err37 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.download_url !== undefined){
+let data14 = data.download_url;
+if((typeof data14 !== "string") && (data14 !== null)){
+const err37 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2291,9 +3704,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-else {
-const err38 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data14 === "string"){
+if(!(formats2(data14))){
+const err38 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2304,8 +3717,10 @@ errors++;
 }
 }
 }
-else {
-const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.max_sessions !== undefined){
+let data15 = data.max_sessions;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err39 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2314,12 +3729,93 @@ vErrors.push(err39);
 }
 errors++;
 }
-validate22.errors = vErrors;
+}
+if(data.tiers !== undefined){
+if(!(validate33(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
+vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);
+errors = vErrors.length;
+}
+}
+if(data.users !== undefined){
+let data17 = data.users;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err40 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data.created_at !== undefined){
+let data18 = data.created_at;
+if(typeof data18 === "string"){
+if(!(formats0.validate(data18))){
+const err41 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+if(data.updated_at !== undefined){
+let data19 = data.updated_at;
+if(typeof data19 === "string"){
+if(!(formats0.validate(data19))){
+const err43 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+else {
+const err44 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+}
+else {
+const err45 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+validate32.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2381,8 +3877,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate22(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+if(!(validate32(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 }
@@ -2422,15 +3918,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-exports.v11 = validate26;
-const schema39 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema40 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+exports.v17 = validate36;
+const schema61 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema62 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2478,20 +3974,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate22(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
-validate27.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate27(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2528,13 +4024,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v12 = validate30;
+exports.v18 = validate40;
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2582,18 +4078,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate22(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
-validate30.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v13 = validate32;
-const schema44 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v19 = validate42;
+const schema66 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2663,15 +4159,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v14 = validate33;
-const schema46 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema48 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v20 = validate43;
+const schema68 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema70 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2897,7 +4393,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema48.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema70.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -3056,14 +4552,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate34;
-const schema50 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}}}};
+exports.v21 = validate44;
+const schema72 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}}}};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3241,7 +4737,582 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate44.errors = vErrors;
+return errors === 0;
+}
+
+exports.v22 = validate45;
+const schema74 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema76 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.ban_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "ban_id"},message:"must have required property '"+"ban_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.kind === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.user_id === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.network === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "network"},message:"must have required property '"+"network"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.reason === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.expires_at === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.ban_id !== undefined){
+if(typeof data2.ban_id !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/ban_id",schemaPath:"#/components/schemas/Ban/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.kind !== undefined){
+let data4 = data2.kind;
+if(typeof data4 !== "string"){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema76.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.user_id !== undefined){
+let data5 = data2.user_id;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/user_id",schemaPath:"#/components/schemas/Ban/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.network !== undefined){
+let data6 = data2.network;
+if((typeof data6 !== "string") && (data6 !== null)){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/network",schemaPath:"#/components/schemas/Ban/properties/network/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data2.reason !== undefined){
+let data7 = data2.reason;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/reason",schemaPath:"#/components/schemas/Ban/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data2.expires_at !== undefined){
+let data8 = data2.expires_at;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+if(data2.created_at !== undefined){
+let data9 = data2.created_at;
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data10 = data.next_cursor;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err24 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+validate45.errors = vErrors;
+return errors === 0;
+}
+
+exports.v23 = validate46;
+const schema78 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ban_id === undefined){
+const err4 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "ban_id"},message:"must have required property '"+"ban_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.kind === undefined){
+const err5 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.user_id === undefined){
+const err6 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.network === undefined){
+const err7 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "network"},message:"must have required property '"+"network"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.reason === undefined){
+const err8 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.expires_at === undefined){
+const err9 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err10 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.ban_id !== undefined){
+if(typeof data.ban_id !== "string"){
+const err11 = {instancePath:instancePath+"/ban_id",schemaPath:"#/components/schemas/Ban/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data2 = data.kind;
+if(typeof data2 !== "string"){
+const err12 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema76.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err14 = {instancePath:instancePath+"/user_id",schemaPath:"#/components/schemas/Ban/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.network !== undefined){
+let data4 = data.network;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err15 = {instancePath:instancePath+"/network",schemaPath:"#/components/schemas/Ban/properties/network/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.reason !== undefined){
+let data5 = data.reason;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err16 = {instancePath:instancePath+"/reason",schemaPath:"#/components/schemas/Ban/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data6 = data.expires_at;
+if((typeof data6 !== "string") && (data6 !== null)){
+const err17 = {instancePath:instancePath+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err18 = {instancePath:instancePath+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data7 = data.created_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err19 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath,schemaPath:"#/components/schemas/Ban/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+validate46.errors = vErrors;
 return errors === 0;
 }
 
@@ -3260,7 +5331,7 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"initApplication": {
+"loginUserV2": {
 "200": {
 "application/json": functions.v3},
 "400": {
@@ -3278,14 +5349,47 @@ export const responseValidators = {
 "415": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"registerUser": {
-"201": {
+"loginWithLicense": {
+"200": {
+"application/json": functions.v3},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"verifySessionV2": {
+"200": {
 "application/json": functions.v4},
 "400": {
 "application/problem+json": functions.v1,
@@ -3296,16 +5400,10 @@ export const responseValidators = {
 "403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
-"409": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
 "413": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -3314,7 +5412,7 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"loginUser": {
+"logoutUserV2": {
 "200": {
 "application/json": functions.v5},
 "400": {
@@ -3323,16 +5421,10 @@ export const responseValidators = {
 "401": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
 "413": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -3341,7 +5433,7 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"verifySession": {
+"initApplication": {
 "200": {
 "application/json": functions.v6},
 "400": {
@@ -3365,13 +5457,97 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"activateLicense": {
-"200": {
+"registerUser": {
+"201": {
 "application/json": functions.v7},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"loginUser": {
+"200": {
+"application/json": functions.v8},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"verifySession": {
+"200": {
+"application/json": functions.v9},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"activateLicense": {
+"200": {
+"application/json": functions.v10},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -3391,7 +5567,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "logoutUser": {
 "200": {
-"application/json": functions.v8},
+"application/json": functions.v11},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3410,9 +5586,69 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
+"listPlans": {
+"200": {
+"application/json": functions.v12},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"authenticateSandbox": {
+"200": {
+"application/json": functions.v13},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"verifySandboxSession": {
+"200": {
+"application/json": functions.v14},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
 "registerDeveloper": {
 "201": {
-"application/json": functions.v9},
+"application/json": functions.v15},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3436,7 +5672,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "loginDeveloper": {
 "200": {
-"application/json": functions.v9},
+"application/json": functions.v15},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3460,7 +5696,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApplications": {
 "200": {
-"application/json": functions.v10},
+"application/json": functions.v16},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3475,7 +5711,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApplication": {
 "201": {
-"application/json": functions.v11},
+"application/json": functions.v17},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3499,7 +5735,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getApplication": {
 "200": {
-"application/json": functions.v12},
+"application/json": functions.v18},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3517,7 +5753,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApplication": {
 "200": {
-"application/json": functions.v13},
+"application/json": functions.v19},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3535,7 +5771,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateApplication": {
 "200": {
-"application/json": functions.v12},
+"application/json": functions.v18},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3559,7 +5795,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listLicenses": {
 "200": {
-"application/json": functions.v14},
+"application/json": functions.v20},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3577,7 +5813,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createLicenses": {
 "201": {
-"application/json": functions.v15},
+"application/json": functions.v21},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -3601,6 +5837,66 @@ export const responseValidators = {
 "application/json": functions.v2},
 "503": {
 "application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listBans": {
+"200": {
+"application/json": functions.v22},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"createBan": {
+"201": {
+"application/json": functions.v23},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteBan": {
+"200": {
+"application/json": functions.v19},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
 "application/json": functions.v2}}};
 
 export const responseHeaders = {
@@ -3608,6 +5904,96 @@ export const responseHeaders = {
 "200": {
 "x-request-id": true},
 "400": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"loginUserV2": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"loginWithLicense": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"verifySessionV2": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"logoutUserV2": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"413": {
+"x-request-id": true},
+"415": {
 "x-request-id": true},
 "500": {
 "x-request-id": true},
@@ -3635,7 +6021,11 @@ export const responseHeaders = {
 "retry-after": true}},
 "registerUser": {
 "201": {
-"x-request-id": true},
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
 "400": {
 "x-request-id": true},
 "401": {
@@ -3659,7 +6049,14 @@ export const responseHeaders = {
 "retry-after": true}},
 "loginUser": {
 "200": {
-"x-request-id": true},
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true,
+"deprecation": true,
+"sunset": true,
+"link": true},
 "400": {
 "x-request-id": true},
 "401": {
@@ -3706,6 +6103,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "413": {
@@ -3734,9 +6133,70 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
+"listPlans": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"authenticateSandbox": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"verifySandboxSession": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
 "registerDeveloper": {
 "201": {
-"x-request-id": true},
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
 "400": {
 "x-request-id": true},
 "409": {
@@ -3755,7 +6215,11 @@ export const responseHeaders = {
 "retry-after": true}},
 "loginDeveloper": {
 "200": {
-"x-request-id": true},
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
 "400": {
 "x-request-id": true},
 "401": {
@@ -3886,6 +6350,55 @@ export const responseHeaders = {
 "429": {
 "x-request-id": true,
 "retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listBans": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"createBan": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"404": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"deleteBan": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"404": {
+"x-request-id": true},
 "500": {
 "x-request-id": true},
 "503": {

@@ -10,12 +10,142 @@ export interface paths {
         };
         /**
          * Ask whether the service is operational
-         * @description Asks the database. 200 when the service can work, 500 with `HEALTH_CHECK_FAILED` when a part
-         *     of it cannot. Needs no credentials and takes no payload.
+         * @description Asks the database, the messaging broker and the cluster: whether this node has announced itself in the database,
+         *     and how many nodes have. 200 when the service can work, 500 with `HEALTH_CHECK_FAILED`, which names the part, when
+         *     one of them is not operational. Needs no credentials and takes no payload, and may be asked 100 times a second.
          */
         get: operations["getHealth"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log an end user in on one machine, with a signed request and a signed answer
+         * @description Creates a session of exactly 24 hours, bound to `hwid`. The application's secret does not travel: it signs.
+         *
+         *     `x-signature` is the hexadecimal HMAC-SHA-256, keyed with the application's secret, of the raw bytes of the
+         *     body. `x-timestamp` is the present in Unix milliseconds and may be 300 seconds off either way: otherwise 401
+         *     `TIMESTAMP_OUT_OF_RANGE`, which carries `server_time`. `nonce` works once for an application within 30
+         *     days: after that 401 `NONCE_REUSED`. It is spent as soon as signature, time and body are valid, whatever
+         *     comes of the login, so every attempt needs a new one. An unknown application and a wrong signature give the
+         *     same 401 `INVALID_APP_CREDENTIALS`; a missing header 401 `SIGNATURE_REQUIRED`.
+         *
+         *     `token` is the session's signed token inside an encrypted JWT (JWE, `dir`, A256GCM). verify-session and logout
+         *     of both versions accept it. `signature` of the answer is the hexadecimal HMAC-SHA-256, under the same secret, of
+         *     `nonce + "." + JCS(answer without signature)`, JCS being RFC 8785: check it before anything else is believed.
+         *
+         *     The first login binds the account to the machine if registration has not; with the switch `hwid_lock` on,
+         *     another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
+         *     password give the same 401 `INVALID_CREDENTIALS` in the same time. While the application is paused every login
+         *     gets 403 `APPLICATION_PAUSED`. Under the switch `require_subscription` a user without a running subscription
+         *     gets 403 `SUBSCRIPTION_EXPIRED`. Banned users (only after the password was right), machines and addresses get
+         *     403 `USER_BANNED`, `HWID_BANNED` and `ADDRESS_BANNED`, and under the switch `block_vpn` addresses of VPNs
+         *     and proxies 403 `VPN_BLOCKED`.
+         *
+         *     A user has at most `max_sessions` live sessions (5 unless the developer changes it): the oldest one ends. A login
+         *     on the same machine replaces that machine's own session.
+         *
+         *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
+         *     in a minute for one username from one address or one bound machine, and when too many passwords wait to be
+         *     hashed.
+         */
+        post: operations["loginUserV2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/login-license": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with a licence key alone
+         * @description For programs without accounts: the key is the credential. The first login with an unused key creates a user,
+         *     whose name is its own id, binds it to `hwid` and redeems the key; later ones log that user in. A key that another
+         *     user of the application has redeemed logs that user in when `hwid` is the machine that user is bound to, whatever
+         *     the switch `hwid_lock` says: otherwise 403 `HWID_MISMATCH`.
+         *
+         *     Unknown keys, and those of another application, give 404 `LICENSE_NOT_FOUND`; banned, paused and late ones 400
+         *     `LICENSE_UNUSABLE`. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
+         *     subscription, bans and VPN blocking refuse as they do at login.
+         *
+         *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
+         *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
+         *     works once; without one `signature` of the answer is computed with the empty string in its place.
+         */
+        post: operations["loginWithLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/verify-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check that a session is still valid
+         * @description Does what the v1 operation of this name does. With a `nonce` the answer carries a `signature` as that of the v2
+         *     login does, so that a program can tell it from one that somebody else made up.
+         *
+         *     The signature headers are optional, checked when one of them is sent, and required where the switch
+         *     `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request works once.
+         *
+         *     Verify every 5 to 15 minutes and end the program on failure.
+         */
+        post: operations["verifySessionV2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a session
+         * @description Ends the session of `session_token`; `token` is another name for the same member, and one of the two is
+         *     needed. It is invalid on every node when the answer arrives. A session that has ended already gives 401
+         *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`.
+         *
+         *     The signature headers are optional, checked when one of them is sent, and required where the switch
+         *     `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request works once; with one the
+         *     answer carries a `signature` as that of the v2 login does.
+         */
+        post: operations["logoutUserV2"];
         delete?: never;
         options?: never;
         head?: never;
@@ -44,7 +174,8 @@ export interface paths {
          *     `paused` wins over `update_required`.
          *
          *     Where the switch `integrity_check` is on, `executable_hash` must be one of the hashes that the
-         *     developer allows: otherwise 403 `INTEGRITY_FAILED`.
+         *     developer allows: otherwise 403 `INTEGRITY_FAILED`. Under the switch `block_vpn` addresses of VPNs and
+         *     proxies get 403 `VPN_BLOCKED`.
          *
          *     `session_id` is 128 random bits that name this run of the program, for the client's own records. It is
          *     not a login session: it authorises nothing.
@@ -77,7 +208,8 @@ export interface paths {
          *     `LICENSE_UNUSABLE`. A taken username gives 409 `USERNAME_TAKEN`, whatever the key is.
          *
          *     403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Registration stays open while
-         *     the application is paused.
+         *     the application is paused. A banned machine or address gets 403 `HWID_BANNED` or `ADDRESS_BANNED`; under the
+         *     switch `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
          */
         post: operations["registerUser"];
         delete?: never;
@@ -97,7 +229,11 @@ export interface paths {
         put?: never;
         /**
          * Log an end user in on one machine
-         * @description Creates a session of exactly 24 hours, bound to `hwid`. `token` is a signed JWT (JWS, EdDSA); `session_id` is
+         * @deprecated
+         * @description Deprecated: use the v2 login, in which the secret does not travel. Every answer says so in `Deprecation`,
+         *     `Sunset` and `Link`.
+         *
+         *     Creates a session of exactly 24 hours, bound to `hwid`. `token` is a signed JWT (JWS, EdDSA); `session_id` is
          *     128 random bits. Either of them is accepted by verify-session and logout.
          *
          *     The first login binds the account to the machine if registration has not; with the switch
@@ -109,8 +245,12 @@ export interface paths {
          *     A user has at most `max_sessions` live sessions (5 unless the developer changes it): the oldest
          *     one ends. A login on the same machine replaces that machine's own session.
          *
-         *     Passwords are hashed in a bounded queue. When it is full the login is refused at once with 429
-         *     and `Retry-After`.
+         *     Banned users (only after the password was right), machines and addresses get 403 `USER_BANNED`, `HWID_BANNED`
+         *     and `ADDRESS_BANNED`; under the switch `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
+         *
+         *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
+         *     in a minute for one username from one address or one bound machine, and when too many passwords wait to be
+         *     hashed.
          */
         post: operations["loginUser"];
         delete?: never;
@@ -138,6 +278,9 @@ export interface paths {
          *     on, it must be the machine that logged in: otherwise 403 `HWID_MISMATCH`. While the application is
          *     paused, sessions keep verifying unless the switch `pause_sessions` is on (403
          *     `APPLICATION_PAUSED`).
+         *
+         *     A ban of the user ends the session (401 `SESSION_INVALID`); a banned machine or address gets 403 `HWID_BANNED` or
+         *     `ADDRESS_BANNED`, and under the switch `block_vpn` an address of a VPN or proxy 403 `VPN_BLOCKED`.
          *
          *     `subscription_tier` and `subscription_expires_at` describe the tier in force now. When the last
          *     subscription has ended they are left out and `subscription_status` is `expired`; a user who never
@@ -175,7 +318,9 @@ export interface paths {
          *     A key that could add nothing is refused unspent with 400 `LICENSE_NOT_APPLICABLE`: the user
          *     already holds a lifetime of its tier or of a higher one. Unknown keys, and those of another application, give 404
          *     `LICENSE_NOT_FOUND`, used ones 400 `LICENSE_ALREADY_USED`, banned, paused and late ones 400
-         *     `LICENSE_UNUSABLE`, an unknown user 404 `USER_NOT_FOUND`.
+         *     `LICENSE_UNUSABLE`, an unknown user 404 `USER_NOT_FOUND`. A banned user, or one bound to a banned machine, and a
+         *     banned address get 403 `USER_BANNED`, `HWID_BANNED` and `ADDRESS_BANNED`; under the switch `block_vpn` addresses of
+         *     VPNs and proxies get 403 `VPN_BLOCKED`.
          */
         post: operations["activateLicense"];
         delete?: never;
@@ -200,6 +345,70 @@ export interface paths {
          *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`.
          */
         post: operations["logoutUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/client/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the plans that developers can be on
+         * @description What each plan costs and what it has room for, the cheapest first. Needs no credentials.
+         */
+        get: operations["listPlans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sandbox/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try authentication without an account
+         * @description The handshake of a login for automated agents and first experiments. Nothing is looked up or kept: every
+         *     `app_id` and `username` is taken. `token` is good for one hour, for the sandbox's own verify-session with the
+         *     same `app_id`, and for nothing else.
+         */
+        post: operations["authenticateSandbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sandbox/verify-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a session of the sandbox
+         * @description Answers as verify-session does, for tokens of the sandbox only: any other token, another `app_id` and an altered
+         *     token give 401 `SESSION_INVALID`, a token older than one hour 401 `SESSION_EXPIRED`. When `hwid` is sent it
+         *     must be the one of the handshake: otherwise 403 `HWID_MISMATCH`.
+         */
+        post: operations["verifySandboxSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -347,6 +556,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/apps/{app_id}/bans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an application's bans
+         * @description Newest first, in pages; bans that have ended by themselves among them.
+         */
+        get: operations["listBans"];
+        put?: never;
+        /**
+         * Ban a user, a machine or a network
+         * @description In force on every node when the answer arrives: at login, registration, verify-session, activation and licence
+         *     login.
+         *
+         *     - `kind: user` with `username`: ends the user's sessions; logins and activations get 403 `USER_BANNED`.
+         *     - `kind: hardware` with `hwid`, or with `username` for the machine that this user is bound to: 403 `HWID_BANNED`.
+         *     - `kind: network` with `network`, an IPv4 or IPv6 address or network in CIDR form: 403 `ADDRESS_BANNED`.
+         *
+         *     With `expires_at` the ban ends by itself; a session that has ended does not come back.
+         */
+        post: operations["createBan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/bans/{ban_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The ban's identifier.
+                 * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+                 */
+                ban_id: components["parameters"]["BanId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Lift a ban
+         * @description Another application's ban gets the same 404 as one that does not exist.
+         */
+        delete: operations["deleteBan"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -390,11 +667,55 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             token: components["schemas"]["SessionToken"];
         };
+        LoginRequestV2: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            password: components["schemas"]["Password"];
+            hwid: components["schemas"]["Hwid"];
+            nonce: components["schemas"]["Nonce"];
+        };
+        LicenseLoginRequest: {
+            app_id: components["schemas"]["AppId"];
+            license_key: components["schemas"]["LicenseKey"];
+            hwid: components["schemas"]["Hwid"];
+            nonce?: components["schemas"]["Nonce"];
+        };
+        VerifySessionRequestV2: {
+            app_id: components["schemas"]["AppId"];
+            token: components["schemas"]["SessionToken"];
+            hwid?: components["schemas"]["Hwid"];
+            nonce?: components["schemas"]["Nonce"];
+        };
+        LogoutRequestV2: {
+            app_id: components["schemas"]["AppId"];
+            session_token?: components["schemas"]["SessionToken"];
+            token?: components["schemas"]["SessionToken"];
+            nonce?: components["schemas"]["Nonce"];
+        } & (unknown | unknown);
+        SandboxRequest: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            hwid: components["schemas"]["Hwid"];
+        };
         HealthResult: {
             status: components["schemas"]["Success"];
             message: string;
             /** Format: date-time */
             timestamp?: string;
+            parts?: {
+                database?: components["schemas"]["HealthPart"];
+                broker?: components["schemas"]["HealthPart"];
+                cluster?: {
+                    /** @enum {string} */
+                    status: "operational";
+                    /** @description How many nodes are alive. */
+                    nodes: number;
+                };
+            };
+        };
+        HealthPart: {
+            /** @enum {string} */
+            status: "operational";
         };
         InitResult: {
             status: components["schemas"]["Success"];
@@ -449,6 +770,64 @@ export interface components {
              */
             subscription_expires_at?: string;
         };
+        SignedSession: {
+            status: components["schemas"]["Success"];
+            /** @description The encrypted session token. */
+            token: string;
+            signature: components["schemas"]["ResponseSignature"];
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expires_at?: string;
+        };
+        SignedVerificationResult: components["schemas"]["VerificationResult"] & {
+            signature?: components["schemas"]["ResponseSignature"];
+        };
+        SignedLogoutResult: components["schemas"]["LogoutResult"] & {
+            signature?: components["schemas"]["ResponseSignature"];
+        };
+        PlanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Plan"][];
+        };
+        Plan: {
+            id: string;
+            name: string;
+            /** @description In units of the currency. */
+            price: number;
+            /** @description ISO 4217. */
+            currency?: string;
+            /** @enum {string} */
+            period?: "monthly" | "yearly" | "lifetime";
+            max_apps: number;
+            max_users_per_app: number;
+            features?: string[];
+        };
+        SandboxResult: {
+            status: components["schemas"]["Success"];
+            /** @enum {boolean} */
+            sandbox: true;
+            token: string;
+            /** Format: date-time */
+            expires_at?: string;
+            entitlements?: components["schemas"]["SandboxEntitlements"];
+        };
+        SandboxVerificationResult: {
+            status: components["schemas"]["Success"];
+            /** @enum {boolean} */
+            sandbox: true;
+            valid: boolean;
+            user_id: string;
+            username?: string;
+            /** Format: date-time */
+            expiry?: string;
+            entitlements?: components["schemas"]["SandboxEntitlements"];
+        };
+        SandboxEntitlements: {
+            plan?: string;
+            features?: string[];
+        };
         ActivationResult: {
             status: components["schemas"]["Success"];
             message: string;
@@ -499,6 +878,12 @@ export interface components {
             pause_sessions?: boolean;
             /** @description Login and verify demand a running subscription. */
             require_subscription?: boolean;
+            /** @description Licence login, verify-session and logout of v2 demand signed requests. */
+            require_signatures?: boolean;
+            /** @description Addresses of VPNs and proxies are refused. */
+            block_vpn?: boolean;
+            /** @description Under `block_vpn`, everybody is refused while the list of networks cannot be read; otherwise nobody is. */
+            vpn_fail_closed?: boolean;
             /** @description The lowest version of the program that is not told to update. */
             minimum_version?: string | null;
             /** Format: uri */
@@ -521,6 +906,9 @@ export interface components {
             executable_hashes: components["schemas"]["ExecutableHashes"];
             pause_sessions: boolean;
             require_subscription: boolean;
+            require_signatures: boolean;
+            block_vpn: boolean;
+            vpn_fail_closed: boolean;
             minimum_version: string | null;
             /** Format: uri */
             download_url: string | null;
@@ -559,8 +947,7 @@ export interface components {
              * @description The last moment at which the key can be redeemed.
              */
             redeem_by?: string | null;
-            /** @description The developer's own remark. */
-            note?: string | null;
+            note?: components["schemas"]["Remark"];
         };
         CreatedLicenses: {
             status: components["schemas"]["Success"];
@@ -593,6 +980,42 @@ export interface components {
             data: components["schemas"]["License"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        CreateBanRequest: {
+            /** @enum {string} */
+            kind: "user" | "hardware" | "network";
+            username?: components["schemas"]["Username"];
+            hwid?: components["schemas"]["Hwid"];
+            /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
+            network?: string;
+            reason?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description When the ban ends by itself.
+             */
+            expires_at?: string | null;
+        };
+        Ban: {
+            ban_id: string;
+            /** @enum {string} */
+            kind: "user" | "hardware" | "network";
+            /** @description The user who is banned, or whose machine is. */
+            user_id: string | null;
+            /** @description In CIDR form; of an address all bits count. */
+            network: string | null;
+            reason: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        BanResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Ban"];
+        BanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Ban"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
@@ -615,6 +1038,11 @@ export interface components {
             /** Format: date-time */
             timestamp?: string;
             request_id?: string;
+            /**
+             * Format: date-time
+             * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
+             */
+            server_time?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description The error model of clients whose `Accept` leaves `application/problem+json` out. */
@@ -636,11 +1064,16 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             request_id?: string;
+            /**
+             * Format: date-time
+             * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
+             */
+            server_time?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description Every fault of a request that failed validation. */
         Faults: {
-            /** @description JSON Pointer (RFC 6901) into the body, or `query/…` and `path/…` for parameters. */
+            /** @description JSON Pointer (RFC 6901) into the body, or `query/…`, `path/…` and `header/…` for parameters. */
             pointer: string;
             detail: string;
         }[];
@@ -667,6 +1100,12 @@ export interface components {
         LicenseKey: string;
         /** @description The signed token, the encrypted token, or the session id. */
         SessionToken: string;
+        /** @description Unpredictable and new for every request, such as 128 random bits in hexadecimal. */
+        Nonce: string;
+        /** @description HMAC-SHA-256 under the application's secret of `nonce + "." + JCS(answer without signature)`, in hexadecimal. */
+        ResponseSignature: string;
+        /** @description The developer's own remark. */
+        Remark: string | null;
         Name: string;
         Tier: string;
         /** @description The application's tiers, the lowest first. */
@@ -1088,6 +1527,31 @@ export interface components {
          */
         AppId: string;
         /**
+         * @description The ban's identifier.
+         * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+         */
+        BanId: string;
+        /**
+         * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+         * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+         */
+        Signature: string;
+        /**
+         * @description The present in Unix milliseconds.
+         * @example 1795257814000
+         */
+        Timestamp: string;
+        /**
+         * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+         * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+         */
+        OptionalSignature: string;
+        /**
+         * @description The present in Unix milliseconds.
+         * @example 1795257814000
+         */
+        OptionalTimestamp: string;
+        /**
          * @description How many items a page has at most.
          * @example 20
          */
@@ -1107,6 +1571,41 @@ export interface components {
          * @example 1
          */
         RetryAfter: number;
+        /**
+         * @description How many requests one address may send to one application in a window.
+         * @example 100
+         */
+        RateLimitLimit: number;
+        /**
+         * @description How many of them are left.
+         * @example 99
+         */
+        RateLimitRemaining: number;
+        /**
+         * @description Seconds until the window ends.
+         * @example 60
+         */
+        RateLimitReset: number;
+        /**
+         * @description The limit and the seconds of its window (draft-ietf-httpapi-ratelimit-headers-07).
+         * @example 100;w=60
+         */
+        RateLimitPolicy: string;
+        /**
+         * @description Since when the operation is deprecated, as `@` and Unix seconds (RFC 9745).
+         * @example @1795219200
+         */
+        Deprecation: string;
+        /**
+         * @description When the operation may be gone (RFC 8594).
+         * @example Sun, 21 Nov 2027 00:00:00 GMT
+         */
+        Sunset: string;
+        /**
+         * @description Where deprecation and sunset are described, and the operation that takes over (RFC 8288).
+         * @example <http://127.0.0.1:3000/api/v2/client/login>; rel="successor-version"
+         */
+        Link: string;
         /**
          * @description The challenge of operations that take a bearer token (RFC 6750, section 3).
          * @example Bearer realm="latchkey"
@@ -1137,13 +1636,269 @@ export interface operations {
                      * @example {
                      *       "status": "success",
                      *       "message": "operational",
-                     *       "timestamp": "2026-11-21T10:00:00.000Z"
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "parts": {
+                     *         "database": {
+                     *           "status": "operational"
+                     *         },
+                     *         "broker": {
+                     *           "status": "operational"
+                     *         },
+                     *         "cluster": {
+                     *           "status": "operational",
+                     *           "nodes": 2
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["HealthResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    loginUserV2: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+                 */
+                "x-signature": components["parameters"]["Signature"];
+                /**
+                 * @description The present in Unix milliseconds.
+                 * @example 1795257814000
+                 */
+                "x-timestamp": components["parameters"]["Timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "nonce": "5f1d7a84c3e2b6905f1d7a84c3e2b690"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LoginRequestV2"];
+            };
+        };
+        responses: {
+            /** @description The session has begun. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "token": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwiY3R5IjoiSldUIiwia2lkIjoiazEifQ..aXYtb2YtMTItYnl0.Y2lwaGVydGV4dA.dGFnLW9mLTE2LWJ5dGVz",
+                     *       "signature": "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8550",
+                     *       "expires_at": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignedSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    loginWithLicense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+                 */
+                "x-signature"?: components["parameters"]["OptionalSignature"];
+                /**
+                 * @description The present in Unix milliseconds.
+                 * @example 1795257814000
+                 */
+                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LicenseLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description The session has begun. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "token": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwiY3R5IjoiSldUIiwia2lkIjoiazEifQ..aXYtb2YtMTItYnl0.Y2lwaGVydGV4dA.dGFnLW9mLTE2LWJ5dGVz",
+                     *       "signature": "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8550",
+                     *       "expires_at": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignedSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    verifySessionV2: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+                 */
+                "x-signature"?: components["parameters"]["OptionalSignature"];
+                /**
+                 * @description The present in Unix milliseconds.
+                 * @example 1795257814000
+                 */
+                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "token": "Yk3vQ0pS8mZr1tXcB5uJ2A"
+                 *     }
+                 */
+                "application/json": components["schemas"]["VerifySessionRequestV2"];
+            };
+        };
+        responses: {
+            /** @description The session is valid. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "valid": true,
+                     *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *       "username": "ada",
+                     *       "expiry": "2026-11-22T10:00:00.000Z",
+                     *       "subscription_tier": "Pro",
+                     *       "subscription_status": "active",
+                     *       "subscription_expires_at": "2026-12-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignedVerificationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    logoutUserV2: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+                 */
+                "x-signature"?: components["parameters"]["OptionalSignature"];
+                /**
+                 * @description The present in Unix milliseconds.
+                 * @example 1795257814000
+                 */
+                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "session_token": "Yk3vQ0pS8mZr1tXcB5uJ2A"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LogoutRequestV2"];
+            };
+        };
+        responses: {
+            /** @description The session has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Session ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignedLogoutResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -1223,6 +1978,10 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1273,6 +2032,13 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1395,6 +2161,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -1445,6 +2212,170 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listPlans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every plan. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "id": "free",
+                     *           "name": "Free",
+                     *           "price": 0,
+                     *           "currency": "USD",
+                     *           "period": "lifetime",
+                     *           "max_apps": 25,
+                     *           "max_users_per_app": 100000,
+                     *           "features": [
+                     *             "hwid_lock",
+                     *             "unlimited_logins"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlanList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    authenticateSandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "sandbox",
+                 *       "username": "agent",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SandboxRequest"];
+            };
+        };
+        responses: {
+            /** @description A session of the sandbox has begun. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "sandbox": true,
+                     *       "token": "eyJhbGciOiJFZERTQSIsInR5cCI6InNhbmRib3grand0Iiwia2lkIjoiazEifQ.eyJzdWIiOiJhZ2VudCJ9.c2lnbmF0dXJl",
+                     *       "expires_at": "2026-11-21T11:00:00.000Z",
+                     *       "entitlements": {
+                     *         "plan": "free_developer",
+                     *         "features": [
+                     *           "hwid_lock",
+                     *           "unlimited_logins",
+                     *           "instant_reseller"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    verifySandboxSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "sandbox",
+                 *       "token": "eyJhbGciOiJFZERTQSIsInR5cCI6InNhbmRib3grand0Iiwia2lkIjoiazEifQ.eyJzdWIiOiJhZ2VudCJ9.c2lnbmF0dXJl",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 *     }
+                 */
+                "application/json": components["schemas"]["VerifySessionRequest"];
+            };
+        };
+        responses: {
+            /** @description The session of the sandbox is valid. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "sandbox": true,
+                     *       "valid": true,
+                     *       "user_id": "sandbox",
+                     *       "username": "agent",
+                     *       "expiry": "2026-11-21T11:00:00.000Z",
+                     *       "entitlements": {
+                     *         "plan": "free_developer",
+                     *         "features": [
+                     *           "hwid_lock",
+                     *           "unlimited_logins",
+                     *           "instant_reseller"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxVerificationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     registerDeveloper: {
         parameters: {
             query?: never;
@@ -1469,6 +2400,10 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1515,6 +2450,10 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1576,6 +2515,9 @@ export interface operations {
                      *           "executable_hashes": [],
                      *           "pause_sessions": false,
                      *           "require_subscription": false,
+                     *           "require_signatures": false,
+                     *           "block_vpn": false,
+                     *           "vpn_fail_closed": false,
                      *           "minimum_version": null,
                      *           "download_url": null,
                      *           "max_sessions": 5,
@@ -1639,6 +2581,9 @@ export interface operations {
                      *       "executable_hashes": [],
                      *       "pause_sessions": false,
                      *       "require_subscription": false,
+                     *       "require_signatures": false,
+                     *       "block_vpn": false,
+                     *       "vpn_fail_closed": false,
                      *       "minimum_version": null,
                      *       "download_url": null,
                      *       "max_sessions": 5,
@@ -1698,6 +2643,9 @@ export interface operations {
                      *       "executable_hashes": [],
                      *       "pause_sessions": false,
                      *       "require_subscription": false,
+                     *       "require_signatures": false,
+                     *       "block_vpn": false,
+                     *       "vpn_fail_closed": false,
                      *       "minimum_version": "1.4.0",
                      *       "download_url": "https://example.com/download",
                      *       "max_sessions": 5,
@@ -1803,6 +2751,9 @@ export interface operations {
                      *       "executable_hashes": [],
                      *       "pause_sessions": false,
                      *       "require_subscription": false,
+                     *       "require_signatures": false,
+                     *       "block_vpn": false,
+                     *       "vpn_fail_closed": false,
                      *       "minimum_version": "1.4.0",
                      *       "download_url": "https://example.com/download",
                      *       "max_sessions": 5,
@@ -1943,6 +2894,163 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listBans: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of bans. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
+                     *           "kind": "network",
+                     *           "user_id": null,
+                     *           "network": "203.0.113.0/24",
+                     *           "reason": "Card testing",
+                     *           "expires_at": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createBan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "network",
+                 *       "network": "203.0.113.0/24",
+                 *       "reason": "Card testing"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateBanRequest"];
+            };
+        };
+        responses: {
+            /** @description The ban is in force. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
+                     *       "kind": "network",
+                     *       "user_id": null,
+                     *       "network": "203.0.113.0/24",
+                     *       "reason": "Card testing",
+                     *       "expires_at": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteBan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The ban's identifier.
+                 * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+                 */
+                ban_id: components["parameters"]["BanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ban is lifted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Ban lifted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -1,5 +1,6 @@
 import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
+import type { Signer } from '../src/signatures/signatures.ts';
 
 export type OperationId = keyof operations;
 
@@ -22,11 +23,20 @@ type WithDefaults<Query> = {
   [Name in keyof Query & keyof Filled]-?: Filled[Name];
 };
 
-/** A request that has passed security and validation. */
+/** On some operations a signature may be left out. */
+type SignerOf<Operation> = Operation extends { parameters: { header: { 'x-signature': string } } }
+  ? Signer
+  : Signer | undefined;
+
+/** A request that has passed limits, signature or security, and validation. */
 export interface HandlerRequest<Id extends OperationId> {
   readonly body: BodyOf<operations[Id]>;
   readonly path: ParametersOf<operations[Id], 'path'>;
   readonly query: WithDefaults<ParametersOf<operations[Id], 'query'>>;
+  /** Where it comes from: the address by the socket, or by a proxy that the configuration trusts. */
+  readonly client: { readonly address: string };
+  /** Whose secret has signed it, on operations that take signatures. */
+  readonly signer: SignerOf<operations[Id]>;
   /** Who is signed in, on operations that need a developer's token. */
   readonly developer: { readonly developerId: string };
 }

@@ -3,6 +3,8 @@ import type { Server } from 'node:http';
 import type { Document } from 'openapi-backend';
 import { handlers } from '../handlers/index.ts';
 import { createApplications } from './applications/applications.ts';
+import { createBans } from './bans/bans.ts';
+import { createCluster } from './cluster/cluster.ts';
 import type { Config } from './config.ts';
 import { createDevelopers } from './developers/developers.ts';
 import { createHealth } from './health/health.ts';
@@ -10,8 +12,14 @@ import { bindContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
 import { hasKeys, loadKeys } from './keys/keys.ts';
 import { createLicenses } from './licenses/licenses.ts';
+import { createLimits } from './limits/limits.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { migrate } from './migrations/index.ts';
+import { createModeration } from './moderation/moderation.ts';
 import { createPasswords } from './passwords/passwords.ts';
+import { createPlans } from './plans/plans.ts';
+import type { AnonymousNetworks } from './platform/anonymous-networks/index.ts';
+import type { Broker } from './platform/broker/index.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Database } from './platform/database/index.ts';
 import { createNewId } from './platform/ids.ts';
@@ -19,11 +27,15 @@ import { createKeyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logger.ts';
 import { loadOrCreateMasterKey } from './platform/master-key.ts';
 import type { Random } from './platform/random.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
 import type { Services } from './services.ts';
 import { createSessionLookup } from './sessions/session-lookup.ts';
 import { createSessions } from './sessions/sessions.ts';
+import { createSignatures } from './signatures/signatures.ts';
 import { createTokens } from './tokens/tokens.ts';
+import { createLogins } from './users/logins.ts';
 import { createUsers } from './users/users.ts';
+import { createVpn } from './vpn/vpn.ts';
 
 export interface Composition {
   readonly services: Services;
@@ -33,6 +45,9 @@ export interface Composition {
 interface Surroundings {
   readonly config: Config;
   readonly database: Database;
+  readonly broker: Broker;
+  readonly networks: AnonymousNetworks;
+  readonly nodeId: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -43,7 +58,7 @@ interface Surroundings {
 
 /** Constructs every service, on a migrated database. The only place that knows them all. */
 export async function compose(surroundings: Surroundings): Promise<Composition> {
-  const { config, database, clock, random, logger, baseUrl, webUrl } = surroundings;
+  const { config, database, broker, networks, nodeId, clock, random, logger, baseUrl, webUrl } = surroundings;
   const { knex, pool } = database;
   await database.withStatementTimeout(0, (patient) => migrate(patient.knex));
 
@@ -55,19 +70,48 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const newId = createNewId(clock, random);
   const tokens = createTokens(keys, random, baseUrl);
   const passwords = await createPasswords();
+  const metrics = createMetrics();
+  const limits = createLimits(knex, config.rateLimit);
+  const vpn = createVpn(networks);
 
-  const developers = createDevelopers({ knex, passwords, tokens, clock, newId });
-  const applications = createApplications({ knex, developers, keyring, clock, random, newId });
+  const developers = createDevelopers({ knex, passwords, limits, tokens, clock, newId });
+  const applications = createApplications({ knex, developers, vpn, keyring, clock, random, newId });
+  const signatures = createSignatures({ knex, applications, clock, nonceDays: config.nonceDays });
+  const bans = createBans({ knex, applications, clock, newId });
   const licenses = createLicenses({ knex, applications, keys, keyring, clock, random, newId });
-  const sessions = createSessions({ knex, lookup: createSessionLookup(pool), tokens, keys, clock, random });
-  const users = createUsers({ knex, applications, licenses, sessions, passwords, keys, clock, newId });
+  const lookup = createSessionLookup(pool, metrics.observeBatch);
+  const sessions = createSessions({ knex, lookup, bans, vpn, tokens, keys, clock, random });
+  const screening = { bans, vpn };
+  const users = createUsers({ knex, applications, licenses, passwords, ...screening, keys, clock, newId });
+  const cluster = createCluster({ knex, pool, clock, logger, nodeId, baseUrl });
+  metrics.watch({ database, passwords, limits });
   const services: Services = {
     applications,
+    cluster,
     developers,
-    health: createHealth(database, clock),
+    health: createHealth({ database, broker, cluster, clock }),
     licenses,
+    limits,
+    logins: createLogins({
+      knex,
+      applications,
+      licenses,
+      sessions,
+      passwords,
+      limits,
+      ...screening,
+      keys,
+      clock,
+      newId,
+    }),
+    metrics,
+    moderation: createModeration({ knex, applications, bans, users, sessions, keys, clock }),
+    plans: createPlans(knex),
+    sandbox: createSandbox(tokens, keys, clock),
     sessions,
+    signatures,
     users,
+    vpn,
   };
 
   const document = JSON.parse(
@@ -78,6 +122,17 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...document,
     servers: [{ url: baseUrl(), description: 'This server.' }],
   });
-  const server = createHttpServer({ contract, contractDocument, webUrl, clock, random, logger });
+  const server = createHttpServer({
+    contract,
+    contractDocument,
+    services,
+    baseUrl,
+    webUrl,
+    trustedProxies: config.trustedProxies,
+    metricsToken: config.metricsToken,
+    clock,
+    random,
+    logger,
+  });
   return { services, server };
 }

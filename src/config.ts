@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalNetwork } from './platform/address.ts';
 import { LOG_LEVELS } from './platform/logger.ts';
 import { decodeMasterKey } from './platform/master-key.ts';
 import { StartupError } from './platform/startup-error.ts';
@@ -13,6 +14,21 @@ const masterKey = z
   .transform((text) => text.split(',').map((part) => decodeMasterKey(part)))
   .refine((keys): keys is Buffer[] => keys.every((key) => key !== undefined), {
     error: 'must be 32 bytes in base64 (openssl rand -base64 32), or several of them separated by commas',
+  });
+
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((part) => canonicalNetwork(part.trim())))
+  .refine((all): all is string[] => !all.includes(undefined), {
+    error: 'must be IP addresses or networks in CIDR form, separated by commas',
+  });
+
+const rateLimit = z
+  .string()
+  .regex(/^[1-9]\d{0,9}\/[1-9]\d{0,5}$/, { error: 'must be requests/seconds, such as 100/60' })
+  .transform((text) => {
+    const [requests, seconds] = text.split('/').map(Number) as [number, number];
+    return { requests, seconds };
   });
 
 /** One setting: how it is read, and its row in README's table. */
@@ -69,6 +85,51 @@ export const settings = {
     description:
       '32 bytes in base64 that encrypt secrets at rest. Several, separated by commas, rotate it: the first encrypts, all decrypt.',
   },
+  TRUSTED_PROXIES: {
+    parse: networks.default([]),
+    default: 'none',
+    description:
+      'Addresses and networks in CIDR form, separated by commas, of the proxies whose `X-Forwarded-For` is believed.',
+  },
+  RATE_LIMIT: {
+    parse: rateLimit.default({ requests: 100, seconds: 60 }),
+    default: '`100/60`',
+    description:
+      'Requests and seconds: how many credential requests one address may send to one application in a window, over all nodes. The alternative preset is `30/30`.',
+  },
+  NONCE_DAYS: {
+    parse: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, { error: 'must be a whole number of days from 1 to 9999' })
+      .transform(Number)
+      .default(30),
+    default: '`30`',
+    description: 'How many days a nonce of a signed request is remembered.',
+  },
+  VPN_NETWORKS: {
+    parse: z.string().min(1).optional(),
+    default: 'none',
+    description:
+      'A file of networks of VPNs and proxies for the switch `block_vpn`: one address or network in CIDR form a line, or a MaxMind Anonymous-IP database. It is read again when it changes.',
+  },
+  BROKER_URL: {
+    parse: z
+      .url({ protocol: /^mqtts?$/, hostname: /.*/, error: 'must be an mqtt:// or mqtts:// address' })
+      .optional(),
+    default: 'embedded',
+    description: 'An MQTT 5 broker. Without it one runs inside the process, which is enough for one node.',
+  },
+  METRICS_TOKEN: {
+    parse: z
+      .string()
+      .regex(/^[A-Za-z0-9\-._~+/]{16,}=*$/, {
+        error: 'must be at least 16 characters of a bearer token (openssl rand -hex 16)',
+      })
+      .optional(),
+    default: 'none',
+    description:
+      'The bearer token that `/metrics` demands. Without it `/metrics` answers the loopback interface alone, and nothing that a proxy forwards.',
+  },
   LOG_LEVEL: {
     parse: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
     default: '`info`',
@@ -90,6 +151,12 @@ export interface Config {
   readonly baseUrl: string | undefined;
   readonly webUrl: string | undefined;
   readonly masterKeys: readonly Buffer[] | undefined;
+  readonly trustedProxies: readonly string[];
+  readonly rateLimit: { readonly requests: number; readonly seconds: number };
+  readonly nonceDays: number;
+  readonly vpnNetworks: string | undefined;
+  readonly brokerUrl: string | undefined;
+  readonly metricsToken: string | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly demo: boolean;
 }
@@ -114,6 +181,12 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     baseUrl: read('BASE_URL'),
     webUrl: read('WEB_URL'),
     masterKeys: read('MASTER_KEY'),
+    trustedProxies: read('TRUSTED_PROXIES'),
+    rateLimit: read('RATE_LIMIT'),
+    nonceDays: read('NONCE_DAYS'),
+    vpnNetworks: read('VPN_NETWORKS'),
+    brokerUrl: read('BROKER_URL'),
+    metricsToken: read('METRICS_TOKEN'),
     logLevel: read('LOG_LEVEL'),
     demo: (read('DEMO') ?? (databaseUrl === undefined ? 'on' : 'off')) === 'on',
   });

@@ -11,10 +11,14 @@ const PAUSE_MS = 60_000;
  */
 export function startHousekeeping(services: Services, logger: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const { sessions, developers, applications, licenses } = services;
+  const { sessions, developers, applications, licenses, signatures, limits, cluster, vpn } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
+    'nonces whose days are over': signatures.clearExpired,
+    'windows of rate limits': limits.clearExpired,
+    'lost nodes': cluster.clearLost,
+    'networks of VPNs and proxies': vpn.refresh,
     'deleted applications': () => clearDeletedApplication(services),
     'secrets under an old master key': applications.reseal,
     'licence keys under an old master key': licenses.reseal,

@@ -4,8 +4,11 @@ import { compose, type Composition } from './compose.ts';
 import type { Config } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { prepareDrain } from './http/drain.ts';
+import { openAnonymousNetworks } from './platform/anonymous-networks/index.ts';
+import { openBroker } from './platform/broker/index.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/index.ts';
+import { createNewId } from './platform/ids.ts';
 import type { Logger } from './platform/logger.ts';
 import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
@@ -36,19 +39,21 @@ export async function startService(
   logger: Logger,
   sources: Sources = {},
 ): Promise<RunningService> {
-  return withDatabase(config, logger, sources, async ({ services, server, database }, setBaseUrl) => {
+  return withDatabase(config, logger, sources, async ({ services, server, database, close }, setBaseUrl) => {
     const drain = prepareDrain(server);
     await listen(server, config);
     const baseUrl = config.baseUrl ?? addressOf(server.address() as AddressInfo);
     setBaseUrl(baseUrl);
     const housekeeping = startHousekeeping(services, logger);
+    const membership = services.cluster.join();
     return {
       baseUrl,
       services,
       database,
       async stop() {
         await Promise.all([housekeeping.stop(), drain()]);
-        await database.close();
+        await membership.leave();
+        await close();
       },
     };
   });
@@ -63,30 +68,55 @@ export async function useServices(
   logger: Logger,
   work: (services: Services, database: Database, baseUrl: string) => Promise<void>,
 ): Promise<void> {
-  await withDatabase(config, logger, {}, async ({ services, database }, setBaseUrl) => {
+  await withDatabase(config, logger, {}, async ({ services, database, close }, setBaseUrl) => {
     const baseUrl = config.baseUrl ?? addressOf({ address: config.host, port: config.port });
     setBaseUrl(baseUrl);
     await work(services, database, baseUrl);
-    await database.close();
+    await close();
   });
 }
 
-/** Closes the database again when anything fails on the way. */
+/** What a service is made of, and what ends it all. */
+interface Parts extends Composition {
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** Closes what was opened again when anything fails on the way. */
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
   { clock = systemClock, random = systemRandom }: Sources,
-  work: (parts: Composition & { database: Database }, setBaseUrl: (url: string) => void) => Promise<Result>,
+  work: (parts: Parts, setBaseUrl: (url: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const database = await openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, logger });
   let known = '';
   const baseUrl = () => known;
   const webUrl = () => config.webUrl ?? known;
-  try {
-    const parts = await compose({ config, database, clock, random, logger, baseUrl, webUrl });
-    return await work({ ...parts, database }, (url) => (known = url));
-  } catch (error) {
+  const nodeId = createNewId(clock, random)('node');
+  const broker = await openBroker({ brokerUrl: config.brokerUrl, nodeId, logger });
+  const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
+  const close = async () => {
+    await broker.close();
     await database.close();
+  };
+  try {
+    const surroundings = {
+      config,
+      database,
+      broker,
+      networks,
+      nodeId,
+      clock,
+      random,
+      logger,
+      baseUrl,
+      webUrl,
+    };
+    const parts = await compose(surroundings);
+    return await work({ ...parts, database, close }, (url) => (known = url));
+  } catch (error) {
+    await close();
     throw error;
   }
 }

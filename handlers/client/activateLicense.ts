@@ -1,8 +1,11 @@
 import type { Handler } from '../handler.ts';
 
-export const activateLicense: Handler<'activateLicense'> = async ({ body }, { applications, users }) => {
+export const activateLicense: Handler<'activateLicense'> = async (
+  { body, client },
+  { applications, users },
+) => {
   const application = await applications.authenticate(body.app_id, body.secret);
-  const redemption = await users.activate(application, body.username, body.license_key);
+  const redemption = await users.activate(application, body.username, body.license_key, client);
   return {
     status: 200,
     body: {

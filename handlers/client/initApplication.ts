@@ -1,11 +1,12 @@
 import type { Handler } from '../handler.ts';
 
-export const initApplication: Handler<'initApplication'> = async ({ body }, { applications }) => {
+export const initApplication: Handler<'initApplication'> = async ({ body, client }, { applications }) => {
   const handshake = await applications.init({
     appId: body.app_id,
     secret: body.secret,
     version: body.version,
     executableHash: body.executable_hash,
+    client,
   });
   return {
     status: 200,

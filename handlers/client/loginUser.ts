@@ -1,8 +1,8 @@
 import type { Handler } from '../handler.ts';
 
-export const loginUser: Handler<'loginUser'> = async ({ body }, { applications, users }) => {
+export const loginUser: Handler<'loginUser'> = async ({ body, client }, { applications, logins }) => {
   const application = await applications.authenticate(body.app_id, body.secret);
-  const { session, user } = await users.login(application, body, 'signed');
+  const { session, user } = await logins.withPassword(application, body, 'signed', client);
   return {
     status: 200,
     body: {

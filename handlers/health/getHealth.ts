@@ -1,9 +1,18 @@
 import type { Handler } from '../handler.ts';
 
 export const getHealth: Handler<'getHealth'> = async (_request, { health }) => {
-  const checkedAt = await health.check();
+  const { checkedAt, nodes } = await health.check();
   return {
     status: 200,
-    body: { status: 'success', message: 'operational', timestamp: checkedAt.toISOString() },
+    body: {
+      status: 'success',
+      message: 'operational',
+      timestamp: checkedAt.toISOString(),
+      parts: {
+        database: { status: 'operational' },
+        broker: { status: 'operational' },
+        cluster: { status: 'operational', nodes },
+      },
+    },
   };
 };

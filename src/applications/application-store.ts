@@ -17,6 +17,10 @@ export interface ApplicationRow {
   readonly executable_hashes: string[];
   readonly pause_sessions: boolean;
   readonly require_subscription: boolean;
+  readonly require_signatures: boolean;
+  readonly block_vpn: boolean;
+  readonly vpn_fail_closed: boolean;
+  readonly has_bans: boolean;
   readonly minimum_version: string | null;
   readonly download_url: string | null;
   readonly max_sessions: number;
@@ -28,6 +32,12 @@ export interface ApplicationRow {
 
 export interface ApplicationWithUsage extends ApplicationRow {
   readonly users: number;
+}
+
+/** Whether there is such an application. */
+export async function applicationExists(db: Knex, appId: string): Promise<boolean> {
+  const row = await db('applications').where({ app_id: appId }).whereNull('deleted_at').first('app_id');
+  return row !== undefined;
 }
 
 export async function findApplication(db: Knex, appId: string): Promise<ApplicationRow | undefined> {

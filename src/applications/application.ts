@@ -10,6 +10,9 @@ export interface ApplicationSettings {
   readonly executableHashes: readonly string[];
   readonly pauseSessions: boolean;
   readonly requireSubscription: boolean;
+  readonly requireSignatures: boolean;
+  readonly blockVpn: boolean;
+  readonly vpnFailClosed: boolean;
   readonly minimumVersion: string | null;
   readonly downloadUrl: string | null;
   /** Live sessions a user. */
@@ -44,6 +47,9 @@ export function toApplication(row: ApplicationRow): Application {
     executableHashes: row.executable_hashes,
     pauseSessions: row.pause_sessions,
     requireSubscription: row.require_subscription,
+    requireSignatures: row.require_signatures,
+    blockVpn: row.block_vpn,
+    vpnFailClosed: row.vpn_fail_closed,
     minimumVersion: row.minimum_version,
     downloadUrl: row.download_url,
     maxSessions: row.max_sessions,
@@ -65,6 +71,9 @@ export function toColumns(settings: Partial<ApplicationSettings>): Partial<Appli
     executable_hashes: settings.executableHashes && [...settings.executableHashes],
     pause_sessions: settings.pauseSessions,
     require_subscription: settings.requireSubscription,
+    require_signatures: settings.requireSignatures,
+    block_vpn: settings.blockVpn,
+    vpn_fail_closed: settings.vpnFailClosed,
     minimum_version: settings.minimumVersion,
     download_url: settings.downloadUrl,
     max_sessions: settings.maxSessions,

@@ -7,6 +7,7 @@ import type { NewId } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Random } from '../platform/random.ts';
+import type { Vpn } from '../vpn/vpn.ts';
 import {
   toApplication,
   toColumns,
@@ -42,14 +43,29 @@ export interface Applications {
    */
   authenticate(appId: string, secret: string): Promise<Application>;
   /**
+   * Finds an application by anything that only its secret can prove. An unknown one takes as long as a failed proof.
+   * @param proves whether a secret is the right one; must take the same time for every secret
+   * @returns the application and the secret that proved right
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE
+   */
+  authenticateBy(
+    appId: string,
+    proves: (secret: Buffer) => boolean,
+  ): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /** An application whose client need not know the secret. @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE */
+  withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /** Whether there is such an application, whatever its status. */
+  exists(appId: string): Promise<boolean>;
+  /**
    * The handshake of a starting program.
-   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED, VPN_BLOCKED
    */
   init(request: {
     readonly appId: string;
     readonly secret: string;
     readonly version?: string | undefined;
     readonly executableHash?: string | undefined;
+    readonly client: { readonly address: string };
   }): Promise<Handshake>;
   /**
    * The application as it is now and stays until the caller's transaction ends: whoever changes, pauses or deletes it
@@ -59,6 +75,10 @@ export interface Applications {
   hold(trx: Knex.Transaction, appId: string): Promise<Application>;
   /** The same for an application of the developer, whatever its status. @throws ApiError APPLICATION_NOT_FOUND */
   holdOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
+  /** Says whether machines or networks are banned, inside the caller's transaction. */
+  noteBans(trx: Knex.Transaction, appId: string, hasBans: boolean): Promise<void>;
+  /** Holds an application of the developer alone: for what must come before or after every login. @throws ApiError APPLICATION_NOT_FOUND */
+  lockOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
   /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
   /** @throws ApiError QUOTA_EXCEEDED */
@@ -83,6 +103,7 @@ export interface Applications {
 interface Dependencies {
   readonly knex: Knex;
   readonly developers: Pick<Developers, 'takeApplicationSeat' | 'returnApplicationSeat'>;
+  readonly vpn: Vpn;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
@@ -90,18 +111,25 @@ interface Dependencies {
 }
 
 export function createApplications(deps: Dependencies): Applications {
-  const { knex, developers, keyring, clock, random, newId } = deps;
+  const { knex, developers, vpn, keyring, clock, random, newId } = deps;
   const decoyContext = 'application-secret:decoy';
   const decoy = keyring.seal(Buffer.from(newSecret(random)), decoyContext);
 
-  async function authenticate(appId: string, secret: string): Promise<Application> {
+  async function authenticateBy(appId: string, proves: (secret: Buffer) => boolean) {
     const row = await store.findApplication(knex, appId);
-    const expected = row
+    const secret = row
       ? keyring.open(row.secret_sealed, secretContext(row.app_id))
       : keyring.open(decoy, decoyContext);
-    const matches = timingSafeEqual(sha256(expected), sha256(secret));
-    if (!matches) throw new ApiError('INVALID_APP_CREDENTIALS');
-    return toUsableApplication(row);
+    if (!proves(secret)) throw new ApiError('INVALID_APP_CREDENTIALS');
+    return { application: toUsableApplication(row), secret };
+  }
+
+  async function authenticate(appId: string, secret: string): Promise<Application> {
+    const given = sha256(secret);
+    const { application } = await authenticateBy(appId, (expected) =>
+      timingSafeEqual(sha256(expected), given),
+    );
+    return application;
   }
 
   async function required(
@@ -118,9 +146,13 @@ export function createApplications(deps: Dependencies): Applications {
 
   return {
     authenticate,
+    authenticateBy,
+    withSecret: (appId) => authenticateBy(appId, () => true),
+    exists: (appId) => store.applicationExists(knex, appId),
 
-    async init({ appId, secret, version, executableHash }) {
+    async init({ appId, secret, version, executableHash, client }) {
       const application = await authenticate(appId, secret);
+      vpn.assertNone(application, client);
       if (application.integrityCheck) {
         const allowed = application.executableHashes.includes(executableHash?.toLowerCase() ?? '');
         if (!allowed) throw new ApiError('INTEGRITY_FAILED');
@@ -140,6 +172,12 @@ export function createApplications(deps: Dependencies): Applications {
     async holdOfDeveloper(trx, developerId, appId) {
       return toOwnApplication(await required(store.holdApplicationOfDeveloper(trx, developerId, appId)));
     },
+
+    async lockOfDeveloper(trx, developerId, appId) {
+      return toOwnApplication(await required(store.lockApplicationOfDeveloper(trx, developerId, appId)));
+    },
+
+    noteBans: (trx, appId, hasBans) => store.updateApplication(trx, appId, { has_bans: hasBans }),
 
     async takeUserSeat(trx, appId) {
       if (await store.takeUserSeat(trx, appId)) return;

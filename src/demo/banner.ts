@@ -13,22 +13,33 @@ export function demoBanner(baseUrl: string, demo: Demo, random: Random): string 
   const hwid = createHash('sha256').update('a demo machine').digest('hex');
   const answer = `"\${TMPDIR:-/tmp}/latchkey-${username}.json"`;
   const token = `$(sed -n 's/.*"token":"\\([^"]*\\)".*/\\1/p' ${answer})`;
-  const session = `{"app_id":"${demo.appId}","token":"'"${token}"'"`;
+  const credentials = JSON.stringify({ app_id: demo.appId, username, password, hwid }).slice(0, -1);
+  const session = (member: string) => `{"app_id":"${demo.appId}","${member}":"'"${token}"'"`;
 
   const calls: [string, string][] = [
-    ['init', call('init', JSON.stringify(app))],
-    ['register', call('register', JSON.stringify({ ...app, username, password, hwid }))],
-    ['login', `${call('login', JSON.stringify({ ...app, username, password, hwid }))} | tee ${answer}`],
-    ['verify-session', call('verify-session', `${session},"hwid":"${hwid}"}`)],
-    ['activate', call('activate', JSON.stringify({ ...app, username, license_key: demo.licenseKeys[0] }))],
-    ['logout', call('logout', `${session}}`)],
+    ['init', call('v1', 'init', JSON.stringify(app))],
+    ['register', call('v1', 'register', JSON.stringify({ ...app, username, password, hwid }))],
+    [
+      'login: the secret signs the body and does not travel',
+      `BODY='${credentials},"nonce":"'$(openssl rand -hex 16)'"}'; ` +
+        `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${demo.secret}' -r | cut -d' ' -f1); ` +
+        `curl -sS -w '\\n' -H 'Content-Type: application/json' -H "x-timestamp: $(date +%s)000" ` +
+        `-H "x-signature: $SIGNATURE" ${baseUrl}/api/v2/client/login -d "$BODY" | tee ${answer}`,
+    ],
+    ['verify-session', call('v2', 'verify-session', `${session('token')},"hwid":"${hwid}"}`)],
+    [
+      'activate',
+      call('v1', 'activate', JSON.stringify({ ...app, username, license_key: demo.licenseKeys[0] })),
+    ],
+    ['logout', call('v2', 'logout', `${session('session_token')}}`)],
   ];
 
-  function call(path: string, body: string): string {
-    return `curl -sS -w '\\n' -H 'Content-Type: application/json' ${baseUrl}/api/v1/client/${path} -d '${body}'`;
+  function call(version: 'v1' | 'v2', path: string, body: string): string {
+    const url = `${baseUrl}/api/${version}/client/${path}`;
+    return `curl -sS -w '\\n' -H 'Content-Type: application/json' ${url} -d '${body}'`;
   }
 
-  const credentials: [string, string][] = [
+  const facts: [string, string][] = [
     ['address', baseUrl],
     ['app_id', demo.appId],
     ['secret', demo.secret],
@@ -41,7 +52,7 @@ export function demoBanner(baseUrl: string, demo: Demo, random: Random): string 
   return [
     '',
     'Latchkey demo application',
-    ...credentials.map(([name, value]) => `  ${name.padEnd(12)} ${value}`),
+    ...facts.map(([name, value]) => `  ${name.padEnd(12)} ${value}`),
     '',
     'Try it, line by line:',
     ...calls.flatMap(([name, line]) => ['', `# ${name}`, line]),

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { ApiError } from '../errors/api-error.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
+import { addressBlock } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
@@ -29,7 +31,7 @@ export interface Developers {
     readonly name?: string | undefined;
   }): Promise<DeveloperSession>;
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
-  login(email: string, password: string): Promise<DeveloperSession>;
+  login(email: string, password: string, client: { readonly address: string }): Promise<DeveloperSession>;
   /** The account of an address; undefined when there is none. */
   idOf(email: string): Promise<string | undefined>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
@@ -44,12 +46,15 @@ export interface Developers {
 interface Dependencies {
   readonly knex: Knex;
   readonly passwords: Passwords;
+  readonly limits: Limits;
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly newId: NewId;
 }
 
-export function createDevelopers({ knex, passwords, tokens, clock, newId }: Dependencies): Developers {
+export function createDevelopers(deps: Dependencies): Developers {
+  const { knex, passwords, limits, tokens, clock, newId } = deps;
+
   async function signIn(db: Knex, developerId: string): Promise<DeveloperSession> {
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + DEVELOPER_SESSION_MS);
@@ -84,10 +89,17 @@ export function createDevelopers({ knex, passwords, tokens, clock, newId }: Depe
       });
     },
 
-    async login(email, password) {
-      const developer = await store.findDeveloper(knex, email.toLowerCase());
+    async login(email, password, client) {
+      const emailKey = email.toLowerCase();
+      const account = ['developer', emailKey, addressBlock(client.address)];
+      await limits.assertMayTry(account);
+      const developer = await store.findDeveloper(knex, emailKey);
       const { valid, rehashed } = await passwords.verify(developer?.password_hash, password);
-      if (!developer || !valid) throw new ApiError('INVALID_CREDENTIALS');
+      if (!developer || !valid) {
+        await limits.countFailure(account);
+        throw new ApiError('INVALID_CREDENTIALS');
+      }
+      await limits.assertMayTry(account);
       if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
       return signIn(knex, developer.developer_id);
     },

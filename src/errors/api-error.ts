@@ -17,6 +17,8 @@ export interface ApiErrorOptions<Code extends ErrorCode> {
   readonly errors?: readonly Fault[];
   /** Seconds after which a retry is worth it. */
   readonly retryAfter?: number;
+  /** Further members of the answer (RFC 9457, section 3.2). */
+  readonly members?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
@@ -27,6 +29,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly detail: string;
   readonly errors: readonly Fault[] | undefined;
   readonly retryAfter: number | undefined;
+  readonly members: Readonly<Record<string, string>> | undefined;
 
   constructor(code: Code, options: ApiErrorOptions<Code> = {}) {
     const detail = options.detail ?? catalogue[code].detail;
@@ -37,6 +40,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.detail = detail;
     this.errors = options.errors;
     this.retryAfter = options.retryAfter;
+    this.members = options.members;
   }
 }
 

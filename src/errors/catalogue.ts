@@ -71,6 +71,24 @@ export const catalogue = {
     detail: 'The name or the password is wrong.',
     hint: 'Check both and try again.',
   },
+  SIGNATURE_REQUIRED: {
+    statuses: [401],
+    title: 'Signature required',
+    detail: 'The request must be signed: x-signature and x-timestamp belong together.',
+    hint: "Send x-timestamp, and in x-signature the HMAC-SHA-256 of the raw body under the application's secret.",
+  },
+  TIMESTAMP_OUT_OF_RANGE: {
+    statuses: [401],
+    title: 'Timestamp out of range',
+    detail: 'The x-timestamp is more than 300 seconds off.',
+    hint: 'Set the clock right, or send Unix milliseconds that follow server_time.',
+  },
+  NONCE_REUSED: {
+    statuses: [401],
+    title: 'Nonce reused',
+    detail: 'A request with this nonce has been taken before.',
+    hint: 'Make a new unpredictable nonce for every request, also for one that is tried again.',
+  },
   SESSION_INVALID: {
     statuses: [401],
     title: 'Session invalid',
@@ -100,6 +118,30 @@ export const catalogue = {
     title: 'Hardware mismatch',
     detail: 'The account is bound to another machine.',
     hint: 'Log in on the bound machine, or ask the developer to reset the hardware lock.',
+  },
+  USER_BANNED: {
+    statuses: [403],
+    title: 'User banned',
+    detail: 'The developer has banned this user.',
+    hint: "Ask the application's developer.",
+  },
+  HWID_BANNED: {
+    statuses: [403],
+    title: 'Hardware banned',
+    detail: 'The developer has banned this machine.',
+    hint: "Ask the application's developer.",
+  },
+  ADDRESS_BANNED: {
+    statuses: [403],
+    title: 'Address banned',
+    detail: 'The developer has banned this network address.',
+    hint: "Ask the application's developer.",
+  },
+  VPN_BLOCKED: {
+    statuses: [403],
+    title: 'VPN blocked',
+    detail: 'The application takes no requests through VPNs and proxies.',
+    hint: 'Switch the VPN or proxy off and try again.',
   },
   SUBSCRIPTION_EXPIRED: {
     statuses: [403],
@@ -136,6 +178,12 @@ export const catalogue = {
     title: 'User not found',
     detail: 'The application has no user of this name.',
     hint: 'Check the username, or register it first.',
+  },
+  BAN_NOT_FOUND: {
+    statuses: [404],
+    title: 'Ban not found',
+    detail: 'The application has no such ban.',
+    hint: "List the application's bans to see their identifiers.",
   },
   METHOD_NOT_ALLOWED: {
     statuses: [405],

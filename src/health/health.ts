@@ -1,25 +1,51 @@
+import type { Cluster } from '../cluster/cluster.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Broker } from '../platform/broker/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/index.ts';
 
-export interface Health {
-  /**
-   * Asks every part that the service cannot work without.
-   * @returns when it was asked
-   * @throws ApiError HEALTH_CHECK_FAILED, which names the part
-   */
-  check(): Promise<Date>;
+export interface HealthReport {
+  readonly checkedAt: Date;
+  /** How many nodes are alive. */
+  readonly nodes: number;
 }
 
-export function createHealth(database: Pick<Database, 'ping'>, clock: Clock): Health {
+export interface Health {
+  /**
+   * Asks every part that the service cannot work without. Whoever asks while others are waiting for an answer gets theirs.
+   * @throws ApiError HEALTH_CHECK_FAILED, which names the part
+   */
+  check(): Promise<HealthReport>;
+}
+
+interface Dependencies {
+  readonly database: Pick<Database, 'ping'>;
+  readonly broker: Pick<Broker, 'ping'>;
+  readonly cluster: Pick<Cluster, 'nodes'>;
+  readonly clock: Clock;
+}
+
+export function createHealth({ database, broker, cluster, clock }: Dependencies): Health {
+  let underWay: Promise<HealthReport> | undefined;
+
+  async function ask(): Promise<HealthReport> {
+    const [, , nodes] = await Promise.all([
+      operational('database', database.ping()),
+      operational('messaging broker', broker.ping()),
+      operational('cluster', cluster.nodes()),
+    ]);
+    return { checkedAt: clock.now(), nodes };
+  }
+
   return {
-    async check() {
-      try {
-        await database.ping();
-      } catch (cause) {
-        throw new ApiError('HEALTH_CHECK_FAILED', { detail: 'The database is not operational.', cause });
-      }
-      return clock.now();
-    },
+    check: () => (underWay ??= ask().finally(() => (underWay = undefined))),
   };
+}
+
+async function operational<Result>(part: string, answer: Promise<Result>): Promise<Result> {
+  try {
+    return await answer;
+  } catch (cause) {
+    throw new ApiError('HEALTH_CHECK_FAILED', { detail: `The ${part} is not operational.`, cause });
+  }
 }

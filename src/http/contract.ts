@@ -1,4 +1,4 @@
-import { OpenAPIBackend, type Context, type Document } from 'openapi-backend';
+import { OpenAPIBackend, type Context, type Document, type Operation } from 'openapi-backend';
 import type { ErrorObject } from 'ajv';
 import type { IncomingMessage } from 'node:http';
 import { requestValidators } from '../../generated/request-validators.js';
@@ -6,27 +6,47 @@ import type { Handler, HandlerRequest, Handlers, OperationId } from '../../handl
 import { ApiError } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
+import type { Client } from './client-address.ts';
 import { ContractValidator } from './contract-validator.ts';
+import { deprecatedOperations, type Deprecated } from './deprecation.ts';
 import { validationFailed } from './faults.ts';
 import { parseQuery } from './query.ts';
+import { countRequest, type RateLimitScope } from './rate-limit.ts';
 import { readJsonBody } from './request-body.ts';
+import { signerOf, type SignatureMode } from './signature.ts';
 import { TableRouter, type ContractRequest } from './table-router.ts';
 
 /** The operations of the contract, ready to be called. */
 export interface Contract {
-  /** Methods at a path, in upper case; undefined when the contract has no such path. */
-  methodsAt(path: string): string[] | undefined;
+  /** The operations at a path by their method in upper case; undefined when the contract has no such path. */
+  operationsAt(path: string): ReadonlyMap<string, Operation> | undefined;
+  readonly deprecated: readonly Deprecated[];
   /**
-   * Runs an operation: security, body, validation, handler.
-   * @param request its path is one of the contract's
+   * Runs an operation: security, body, limits, signature, validation, handler.
    * @returns the handler's answer
    * @throws whatever stops the request on the way
    */
-  dispatch(
-    request: IncomingMessage,
-    path: string,
-    search: string,
-  ): Promise<{ status: number; body: unknown }>;
+  dispatch(exchange: Exchange): Promise<{ status: number; body: unknown }>;
+}
+
+/** A request to an operation, and what becomes known on the way to its answer. */
+export interface Exchange {
+  readonly operation: Operation;
+  readonly request: IncomingMessage;
+  /** One of the contract's. */
+  readonly path: string;
+  readonly search: string;
+  readonly client: Client;
+  /** Headers of the answer, whatever it will be. */
+  readonly answerHeaders: Record<string, string>;
+  /** The parsed body, once there is one. */
+  body?: unknown;
+}
+
+/** Marks of an operation that this service acts upon. */
+interface Marks {
+  readonly 'x-rate-limit'?: RateLimitScope;
+  readonly 'x-signature'?: SignatureMode;
 }
 
 /**
@@ -77,34 +97,54 @@ export async function bindContract(
       throw validationFailed((context.validation.errors ?? []) as ErrorObject[]);
     },
     // Between security and validation: nobody without credentials gets a body parsed.
-    postSecurityHandler: async (context: Context, request: ContractRequest, message: IncomingMessage) => {
-      if (!('requestBody' in context.operation)) return;
-      if ((context.operation.security ?? []).length > 0 && !context.security['authorized']) return;
-      request.requestBody = await readJsonBody(message);
+    postSecurityHandler: async (context: Context, request: ContractRequest, exchange: Exchange) => {
+      const { operation } = exchange;
+      if (!('requestBody' in operation)) return;
+      if ((operation.security ?? []).length > 0 && !context.security['authorized']) return;
+      const { bytes, value } = await readJsonBody(exchange.request);
+      request.requestBody = exchange.body = value;
+      const { 'x-rate-limit': scope, 'x-signature': mode } = operation as Marks;
+      if (scope) await countRequest(services, scope, appIdOf(value), exchange.client, exchange.answerHeaders);
+      if (mode) {
+        request.signer = await signerOf(services, mode, exchange.request.headers, appIdOf(value), bytes);
+      }
     },
   });
 
   return {
-    methodsAt(path) {
-      const methods = router.methodsAt(path);
-      return methods && [...methods.keys()].map((method) => method.toUpperCase());
-    },
-    dispatch(message, path, search) {
-      const method = message.method === 'HEAD' ? 'get' : message.method!.toLowerCase();
-      const headers = message.headers as ContractRequest['headers'];
-      const request: ContractRequest = { method, path, headers, query: parseQuery(search) };
-      return api.handleRequest(request, request, message);
+    operationsAt: (path) => router.operationsAt(path),
+    deprecated: deprecatedOperations(router.getOperations()),
+    dispatch(exchange) {
+      const { operation, path, client } = exchange;
+      const headers = exchange.request.headers as ContractRequest['headers'];
+      const request: ContractRequest = {
+        method: operation.method,
+        path,
+        headers,
+        query: parseQuery(exchange.search),
+        client,
+      };
+      return api.handleRequest(request, request, exchange);
     },
   };
 }
 
 function toHandlerRequest(context: Context): HandlerRequest<OperationId> {
+  const { request } = context as unknown as { readonly request: ContractRequest };
   return {
-    body: context.request.requestBody,
+    body: request.requestBody,
     path: context.request.params,
     query: context.request.query,
+    client: request.client,
+    signer: request.signer,
     developer: context.security['DeveloperToken'],
   } as HandlerRequest<OperationId>;
+}
+
+/** The application that a body names; undefined when what it names cannot be one. */
+function appIdOf(body: unknown): string | undefined {
+  const appId = (body as { app_id?: unknown } | null | undefined)?.app_id;
+  return typeof appId === 'string' && appId.length <= 64 && !appId.includes('\0') ? appId : undefined;
 }
 
 function notFound(): never {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { catalogue, errorSlug, type CatalogueEntry, type ErrorCode } from '../errors/catalogue.ts';
+import type { Deprecated } from './deprecation.ts';
 
 const STYLE = `
   :root { color-scheme: light dark; --ink: #1c2733; --soft: #5b6b7b; --line: #d8e0e8; --paper: #fbfcfd; --accent: #0b5fae; }
@@ -47,6 +48,27 @@ export function errorIndexPage(codes: readonly ErrorCode[]): string {
   );
 }
 
+/** The operations that will be gone, and what takes over. */
+export function deprecationsPage(deprecated: readonly Deprecated[]): string {
+  const rows = deprecated.map(
+    ({ operationId, path, since, sunset, successorPath }) =>
+      `<tr id="${operationId}"><td><code>${escape(path)}</code></td><td>${day(since)}</td><td>${day(sunset)}</td>` +
+      `<td><code>${escape(successorPath)}</code></td></tr>`,
+  );
+  return page(
+    'Deprecations',
+    `<p class="soft"><a href="/">Latchkey</a></p><h1>Deprecations</h1>
+    <p>A deprecated operation works as before until its sunset, 365 days later. Its answers carry the headers
+    <code>Deprecation</code>, <code>Sunset</code> and <code>Link</code>.</p>
+    <table><thead><tr><th>Operation</th><th>Deprecated</th><th>Sunset</th><th>Use instead</th></tr></thead>
+    <tbody>${rows.join('')}</tbody></table>`,
+  );
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
 /** What a person sees who opens the service's address. */
 export function homePage(): string {
   return page(
@@ -56,6 +78,7 @@ export function homePage(): string {
     <dl>
       <dt>The contract</dt><dd><a href="/openapi.json">openapi.json</a>, OpenAPI 3.0.3: generate a client from it</dd>
       <dt>Errors</dt><dd><a href="/errors">every code, and what to do about it</a></dd>
+      <dt>Deprecations</dt><dd><a href="/deprecations">what will be gone, when, and what takes over</a></dd>
       <dt>Health</dt><dd><a href="/health">whether the service is operational</a></dd>
     </dl>`,
   );

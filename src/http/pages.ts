@@ -1,7 +1,8 @@
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { catalogue, errorSlug, isErrorCode, type ErrorCode } from '../errors/catalogue.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { errorIndexPage, errorPage, homePage } from './html.ts';
+import type { Deprecated } from './deprecation.ts';
+import { deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
 
 /** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame. */
 const PAGE_HEADERS = {
@@ -12,12 +13,18 @@ const PAGE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/**
- * Everything that is not an operation of the contract: pages for people, and the contract itself.
- * @param contractDocument the contract as it is served at `/openapi.json`
- * @param onError answers what is not found or fails
- */
-export function createPages(contractDocument: () => object, onError: ErrorRequestHandler): Express {
+interface Dependencies {
+  /** The contract as it is served at `/openapi.json`. */
+  readonly contractDocument: () => object;
+  readonly deprecations: readonly Deprecated[];
+  /** Answers `/metrics`. */
+  readonly metrics: RequestHandler;
+  /** Answers what is not found or fails. */
+  readonly onError: ErrorRequestHandler;
+}
+
+/** Everything that is not an operation of the contract: pages for people, the contract itself, and metrics. */
+export function createPages({ contractDocument, deprecations, metrics, onError }: Dependencies): Express {
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -40,7 +47,12 @@ export function createPages(contractDocument: () => object, onError: ErrorReques
     if (!isErrorCode(code) || errorSlug(code) !== request.params.slug) return next();
     response.set(PAGE_HEADERS).type('html').send(errorPage(code));
   });
-  app.all(['/', '/openapi.json', '/errors', '/errors/:slug'], (request, _response, next) => {
+  app.get('/deprecations', (_request, response) => {
+    response.set(PAGE_HEADERS).type('html').send(deprecationsPage(deprecations));
+  });
+  app.get('/metrics', metrics);
+  const paths = ['/', '/openapi.json', '/errors', '/errors/:slug', '/deprecations', '/metrics'];
+  app.all(paths, (request, _response, next) => {
     next(request.method === 'GET' || request.method === 'HEAD' ? undefined : new MethodNotAllowed(['GET']));
   });
   app.use((_request, _response, next) => next(new ApiError('NOT_FOUND')));

@@ -36,6 +36,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
   const trace = {
     timestamp: context.timestamp.toISOString(),
     request_id: context.requestId,
+    ...error.members,
     ...(error.errors && { errors: error.errors }),
   };
   const headers: Record<string, string> = {};

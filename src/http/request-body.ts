@@ -8,15 +8,22 @@ import { parseStrictJson } from './strict-json.ts';
 /** 128 KiB: the largest body that any operation needs is a list of executable hashes. */
 export const BODY_LIMIT = 131_072;
 
+/** A body as it came and as it reads. */
+export interface JsonBody {
+  readonly bytes: Buffer;
+  /** Undefined when the request has none. */
+  readonly value: unknown;
+}
+
+const NONE: JsonBody = { bytes: Buffer.alloc(0), value: undefined };
+
 /**
  * Reads and parses the body of a request.
- * @returns undefined when the request has none
  * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON, MALFORMED_REQUEST
  */
-export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
   const { headers } = request;
-  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
-    return undefined;
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return NONE;
   assertJson(request);
   let bytes: Buffer;
   try {
@@ -32,7 +39,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
     }
     throw new ApiError('MALFORMED_REQUEST', { detail: 'The body broke off.', cause: error });
   }
-  return bytes.length === 0 ? undefined : parseStrictJson(bytes);
+  return bytes.length === 0 ? NONE : { bytes, value: parseStrictJson(bytes) };
 }
 
 function assertJson(request: IncomingMessage): void {

@@ -5,7 +5,7 @@ export interface HttpResponse {
   readonly status: number;
   readonly mediaType: string;
   readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Headers of every answer: none is stored by a cache or taken for anything but its media type. */

@@ -5,10 +5,15 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Random } from '../platform/random.ts';
+import type { Services } from '../services.ts';
+import { createClientOf } from './client-address.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
-import type { Contract } from './contract.ts';
+import type { Contract, Exchange } from './contract.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { createMetricsPage } from './metrics.ts';
 import { createPages, MethodNotAllowed } from './pages.ts';
 import { requestFault } from './request-fault.ts';
+import { createRequestLog } from './request-log.ts';
 import { problemResponse, toApiError } from './problem.ts';
 import { writeResponse, type HttpResponse } from './response.ts';
 
@@ -16,12 +21,18 @@ const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
 /** Longer than proxies and clients keep a connection: whoever closes it first should not be the one who may be asked. */
 const KEEP_ALIVE_MS = 75_000;
+/** What is measured of requests that are for no operation of the contract. */
+const NO_OPERATION = 'none';
 
 interface Dependencies {
   readonly contract: Contract;
   /** The contract as it is served. */
   readonly contractDocument: () => object;
+  readonly services: Services;
+  readonly baseUrl: () => string;
   readonly webUrl: () => string;
+  readonly trustedProxies: readonly string[];
+  readonly metricsToken: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -32,31 +43,25 @@ interface Dependencies {
  * request id, every error is a problem.
  */
 export function createHttpServer(deps: Dependencies): Server {
-  const { contract, clock, random, logger, webUrl } = deps;
+  const { contract, services, clock, random, logger, baseUrl, webUrl } = deps;
+  const { metrics } = services;
 
   const newRequestId = () => `req_${random.bytes(16).toString('base64url')}`;
+  const clientOf = createClientOf(deps.trustedProxies);
+  const log = createRequestLog(logger);
+  const deprecated = new Map(contract.deprecated.map((operation) => [operation.operationId, operation]));
   const latest = new WeakMap<Socket, ServerResponse>();
 
-  function problem(error: unknown, requestId: string, request?: IncomingMessage): HttpResponse {
-    const apiError = toApiError(error);
-    logFailure(apiError, requestId);
-    const response = problemResponse(apiError, {
+  function problem(error: ApiError, requestId: string, request?: IncomingMessage): HttpResponse {
+    const response = problemResponse(error, {
       accept: request?.headers.accept,
       instance: request ? pathOf(request) : '',
       requestId,
       timestamp: clock.now(),
       webUrl: webUrl(),
     });
-    if (!(apiError instanceof MethodNotAllowed)) return response;
-    return { ...response, headers: { ...response.headers, Allow: apiError.allow } };
-  }
-
-  function logFailure(error: ApiError, requestId: string): void {
-    const { code, cause = error } = error;
-    if (code === 'INTERNAL_ERROR') logger.error({ request_id: requestId, err: cause }, code);
-    // One line each: while a database is lost there are many of them, and all say the same.
-    else if (error.status >= 500)
-      logger.warn({ request_id: requestId, reason: (cause as Error).message }, code);
+    if (!(error instanceof MethodNotAllowed)) return response;
+    return { ...response, headers: { ...response.headers, Allow: error.allow } };
   }
 
   const answerError: ErrorRequestHandler = (error, request, response, next) => {
@@ -64,42 +69,73 @@ export function createHttpServer(deps: Dependencies): Server {
     const requestId = String(response.getHeader('X-Request-Id'));
     // Express' own complaint about the percent-encoding of a path.
     const fault = error instanceof URIError ? new ApiError('MALFORMED_REQUEST', { cause: error }) : error;
-    writeResponse(response, requestId, problem(fault, requestId, request));
+    const apiError = toApiError(fault);
+    log.failure(apiError, requestId);
+    writeResponse(response, requestId, problem(apiError, requestId, request));
   };
-  const pages = createPages(deps.contractDocument, answerError);
+  const pages = createPages({
+    contractDocument: deps.contractDocument,
+    deprecations: contract.deprecated,
+    metrics: createMetricsPage(services, deps.metricsToken),
+    onError: answerError,
+  });
 
-  async function answerOperation(
+  /** The operation that a request is for; none where only an error can be the answer. */
+  function toExchange(request: IncomingMessage, path: string): Exchange | MethodNotAllowed {
+    const operations = contract.operationsAt(path)!;
+    const operation = operations.get(request.method === 'HEAD' ? 'GET' : request.method!);
+    if (!operation) return new MethodNotAllowed([...operations.keys()]);
+    const marks = deprecated.get(operation.operationId!);
+    return {
+      operation,
+      request,
+      path,
+      search: searchOf(request),
+      client: clientOf(request),
+      answerHeaders: marks ? deprecationHeaders(marks, baseUrl(), webUrl()) : {},
+    };
+  }
+
+  async function answer(
     request: IncomingMessage,
-    path: string,
-    methods: string[],
+    exchange: Exchange | ApiError,
+    requestId: string,
   ): Promise<HttpResponse> {
-    const method = request.method === 'HEAD' ? 'GET' : request.method!;
-    if (!methods.includes(method)) throw new MethodNotAllowed(methods);
-    const { status, body } = await contract.dispatch(request, path, searchOf(request));
-    return { status, mediaType: 'application/json', body };
+    const headers = exchange instanceof ApiError ? undefined : exchange.answerHeaders;
+    try {
+      if (exchange instanceof ApiError) throw exchange;
+      const { status, body } = await contract.dispatch(exchange);
+      return { status, mediaType: 'application/json', body, headers };
+    } catch (error) {
+      const apiError = toApiError(error);
+      log.failure(apiError, requestId);
+      const response = problem(apiError, requestId, request);
+      return { ...response, headers: { ...headers, ...response.headers } };
+    }
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const startedAt = metrics.now();
     latest.set(request.socket, response);
     const requestId = newRequestId();
     const fault = requestFault(request);
     const path = pathOf(request);
-    const methods = contract.methodsAt(path);
-    if (!methods && !fault) {
+    if (!fault && !contract.operationsAt(path)) {
       response.setHeader('X-Request-Id', requestId);
+      response.once('finish', () => metrics.observeRequest(NO_OPERATION, response.statusCode, startedAt));
       pages(request as Request, response as Response, () => response.destroy());
       return;
     }
-    const answering = fault ? Promise.reject(fault) : answerOperation(request, path, methods!);
-    answering
-      .catch((error: unknown) => problem(error, requestId, request))
-      .then((answer) => {
+    const exchange = fault ?? toExchange(request, path);
+    answer(request, exchange, requestId)
+      .then((answered) => {
         // Answered already when the connection broke down in the middle of the body.
         if (response.headersSent) return;
         if (fault) response.setHeader('Connection', 'close');
-        writeResponse(response, requestId, answer);
-        const { method } = request;
-        logger.debug({ request_id: requestId, method, path, status: answer.status }, 'answered');
+        writeResponse(response, requestId, answered);
+        const operation = exchange instanceof ApiError ? NO_OPERATION : exchange.operation.operationId!;
+        metrics.observeRequest(operation, answered.status, startedAt);
+        log.answered(request, exchange, answered, requestId);
       })
       .catch((error: unknown) => {
         logger.error({ request_id: requestId, err: error }, 'an answer could not be written');

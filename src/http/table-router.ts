@@ -1,6 +1,7 @@
 import { OpenAPIRouter } from 'openapi-backend';
 import type { Document, Operation, ParsedRequest, Request } from 'openapi-backend';
 import { ApiError } from '../errors/api-error.ts';
+import type { Client } from './client-address.ts';
 import { withIntegers, type TextQuery } from './query.ts';
 
 /** A request as openapi-backend takes it, parsed once before. */
@@ -12,11 +13,14 @@ export interface ContractRequest extends Request {
   query: TextQuery;
   /** The parsed body; undefined when there is none. */
   requestBody?: unknown;
+  readonly client: Client;
+  /** Who has signed the request; undefined when nobody has. */
+  signer?: unknown;
 }
 
 interface Template {
   readonly segments: readonly string[];
-  readonly methods: ReadonlyMap<string, Operation>;
+  readonly operations: ReadonlyMap<string, Operation>;
 }
 
 /**
@@ -34,10 +38,10 @@ export class TableRouter extends OpenAPIRouter {
     this.#operations = super.getOperations();
     this.#byId = new Map(this.#operations.map((operation) => [operation.operationId!, operation]));
     const byPath = Map.groupBy(this.#operations, ({ path }) => path);
-    for (const [path, operations] of byPath) {
-      const methods = new Map(operations.map((operation) => [operation.method, operation]));
-      if (path.includes('{')) this.#templates.push({ segments: path.split('/'), methods });
-      else this.#literal.set(path, methods);
+    for (const [path, atPath] of byPath) {
+      const operations = new Map(atPath.map((operation) => [operation.method.toUpperCase(), operation]));
+      if (path.includes('{')) this.#templates.push({ segments: path.split('/'), operations });
+      else this.#literal.set(path, operations);
     }
   }
 
@@ -49,18 +53,18 @@ export class TableRouter extends OpenAPIRouter {
     return this.#byId.get(operationId);
   }
 
-  /** The operations at a path by their method in lower case; undefined when the contract has no such path. */
-  methodsAt(path: string): ReadonlyMap<string, Operation> | undefined {
+  /** The operations at a path by their method in upper case; undefined when the contract has no such path. */
+  operationsAt(path: string): ReadonlyMap<string, Operation> | undefined {
     const literal = this.#literal.get(path);
     if (literal || !path.startsWith('/api/')) return literal;
     const segments = path.split('/');
-    return this.#templates.find((template) => matches(template.segments, segments))?.methods;
+    return this.#templates.find((template) => matches(template.segments, segments))?.operations;
   }
 
   override matchOperation(request: Request, strict?: boolean): Operation | undefined;
   override matchOperation(request: Request, strict: true): Operation;
   override matchOperation(request: Request): Operation | undefined {
-    return this.methodsAt(request.path)?.get(request.method);
+    return this.operationsAt(request.path)?.get(request.method.toUpperCase());
   }
 
   override parseRequest(request: Request, operation?: Operation): ParsedRequest {

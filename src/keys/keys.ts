@@ -1,6 +1,7 @@
 import {
   createHmac,
   createPrivateKey,
+  createPublicKey,
   createSecretKey,
   generateKeyPairSync,
   type KeyObject,
@@ -23,7 +24,7 @@ export interface IdentifiedKey {
 /** The keys of this installation. They are kept in the database, so every node has the same ones. */
 export interface Keys {
   /** Ed25519: signs tokens. */
-  readonly tokenSigning: IdentifiedKey;
+  readonly tokenSigning: IdentifiedKey & { readonly publicKey: KeyObject };
   /** 256 bits: encrypts tokens. */
   readonly tokenEncryption: IdentifiedKey;
   /** HMAC-SHA-256 of a hardware identifier, bound to one application. */
@@ -72,12 +73,10 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
   await createKeyResealer(knex, keyring, sealContext)();
   const hwidKey = createSecretKey(hwid.bytes);
   const licenseKey = createSecretKey(license.bytes);
+  const signingKey = createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' });
 
   return {
-    tokenSigning: {
-      id: signing.id,
-      key: createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' }),
-    },
+    tokenSigning: { id: signing.id, key: signingKey, publicKey: createPublicKey(signingKey) },
     tokenEncryption: { id: encryption.id, key: createSecretKey(encryption.bytes) },
     hwidDigest: (appId, value) => createHmac('sha256', hwidKey).update(`${appId}\0`).update(value).digest(),
     licenseDigest: (value) => createHmac('sha256', licenseKey).update(value).digest(),

@@ -63,6 +63,12 @@ export interface Licenses {
    */
   assertRedeemable(db: Knex, application: Application, licenseKey: string): Promise<void>;
   /**
+   * Whom a key logs in.
+   * @returns the user who redeemed it; undefined for one that is unused
+   * @throws ApiError LICENSE_NOT_FOUND, LICENSE_UNUSABLE
+   */
+  holderOf(db: Knex, application: Application, licenseKey: string): Promise<string | undefined>;
+  /**
    * Spends a key on a user, exactly once, inside the caller's transaction, which holds the user's row.
    * @throws ApiError LICENSE_NOT_FOUND, LICENSE_ALREADY_USED, LICENSE_UNUSABLE, LICENSE_NOT_APPLICABLE
    */
@@ -197,6 +203,13 @@ export function createLicenses(deps: Dependencies): Licenses {
 
     async assertRedeemable(db, application, licenseKey) {
       assertUsable(await store.findLicense(db, application.appId, digestOf(licenseKey)));
+    },
+
+    async holderOf(db, application, licenseKey) {
+      const license = await store.findLicense(db, application.appId, digestOf(licenseKey));
+      if (license?.status === 'redeemed' && license.redeemed_by !== null) return license.redeemed_by;
+      assertUsable(license);
+      return undefined;
     },
 
     async redeem(trx, application, userId, licenseKey) {

@@ -1,9 +1,23 @@
 import type { Knex } from 'knex';
 import * as createSchema from './20261121000000_create_schema.ts';
+import * as addApplicationSwitches from './20261121100000_add_application_switches.ts';
+import * as createBans from './20261121100100_create_bans.ts';
+import * as createNonces from './20261121100200_create_nonces.ts';
+import * as createRateLimits from './20261121100300_create_rate_limits.ts';
+import * as createNodes from './20261121100400_create_nodes.ts';
+import * as addPlanPrices from './20261121100500_add_plan_prices.ts';
+import * as allowUsersWithoutPassword from './20261121100600_allow_users_without_password.ts';
 
 /** Every migration by its name, in the order in which they run. Append only. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '20261121000000_create_schema': createSchema,
+  '20261121100000_add_application_switches': addApplicationSwitches,
+  '20261121100100_create_bans': createBans,
+  '20261121100200_create_nonces': createNonces,
+  '20261121100300_create_rate_limits': createRateLimits,
+  '20261121100400_create_nodes': createNodes,
+  '20261121100500_add_plan_prices': addPlanPrices,
+  '20261121100600_allow_users_without_password': allowUsersWithoutPassword,
 };
 
 const source: Knex.MigrationSource<string> = {

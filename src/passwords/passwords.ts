@@ -29,15 +29,19 @@ export interface Passwords {
    * @throws ApiError TOO_MANY_REQUESTS when too many are waiting
    */
   verify(phc: string | undefined, password: string): Promise<{ valid: boolean; rehashed?: string }>;
+  /** How many are hashed now, how many wait, and how many were refused since the start. */
+  load(): { readonly active: number; readonly waiting: number; readonly refused: number };
 }
 
 /** Hashes passwords, a few at a time: a flood of logins is refused at once and never delays the rest. */
 export async function createPasswords(): Promise<Passwords> {
   const limit = pLimit(CONCURRENT);
+  let refused = 0;
   const decoy = await hash('no account has this password', PARAMETERS);
 
   function queued<Result>(work: () => Promise<Result>): Promise<Result> {
     if (limit.activeCount + limit.pendingCount >= CONCURRENT + WAITING) {
+      refused += 1;
       throw new ApiError('TOO_MANY_REQUESTS', {
         detail: 'Too many password checks are waiting.',
         retryAfter: 1,
@@ -47,6 +51,7 @@ export async function createPasswords(): Promise<Passwords> {
   }
 
   return {
+    load: () => ({ active: limit.activeCount, waiting: limit.pendingCount, refused }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
     verify: async (phc, password) =>
       queued(async () => {

@@ -31,8 +31,12 @@ interface Question {
 /**
  * Looks sessions up in batches: what arrives while the statement of others is under way goes out together with the
  * next one. A statement always begins after every request in it has arrived, so nothing stale is ever read.
+ * @param observeBatch is told how many handles each statement asks for
  */
-export function createSessionLookup(pool: pg.Pool): SessionLookup {
+export function createSessionLookup(
+  pool: pg.Pool,
+  observeBatch: (size: number) => void = () => {},
+): SessionLookup {
   const waiting = new Map<string, Question>();
   let latest = new Date(0);
   let working = 0;
@@ -66,7 +70,9 @@ export function createSessionLookup(pool: pg.Pool): SessionLookup {
         // One turn of the event loop gathers the requests that arrived together.
         await turn();
         batch = takeBatch();
-        if (batch.length > 0) await answerBatch(client, batch, latest);
+        if (batch.length === 0) continue;
+        observeBatch(batch.length);
+        await answerBatch(client, batch, latest);
       }
       client.release();
     } catch (error) {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { ApplicationStatus, Pause } from '../applications/application-state.ts';
 
-export type EndReason = 'logout' | 'replaced' | 'limit';
+export type EndReason = 'logout' | 'replaced' | 'limit' | 'banned';
 
 export interface SessionRow {
   readonly session_digest: Buffer;
@@ -35,6 +35,19 @@ export async function findLiveSessions(
     .where('expires_at', '>', now)
     .orderBy(['created_at', 'session_digest'])
     .select('session_digest', 'hwid_digest');
+}
+
+/** Ends every session of a user that has not ended yet. */
+export async function endSessionsOfUser(
+  trx: Knex.Transaction,
+  userId: string,
+  reason: EndReason,
+  endedAt: Date,
+): Promise<void> {
+  await trx('sessions')
+    .where({ user_id: userId })
+    .whereNull('ended_at')
+    .update({ ended_at: endedAt, end_reason: reason });
 }
 
 /** Ends sessions that have not ended yet. @returns how many */
@@ -70,6 +83,10 @@ export interface SessionFacts extends Pause {
   readonly hwidLock: boolean;
   readonly pauseSessions: boolean;
   readonly requireSubscription: boolean;
+  readonly requireSignatures: boolean;
+  readonly blockVpn: boolean;
+  readonly vpnFailClosed: boolean;
+  readonly hasBans: boolean;
   /** The stretch that decides the user's standing; null for a user who never had one. */
   readonly tier: string | null;
   readonly tierEndsAt: Date | null;
@@ -91,7 +108,8 @@ const STATEMENT = {
       where session_digest = any ($2::bytea[])
     )
     select f.kind, f.place, f.session_digest, f.app_id, f.user_id, u.username, f.hwid_digest, f.expires_at, f.ended_at,
-      a.status, a.hwid_lock, a.pause_sessions, a.require_subscription, a.paused_at, a.paused_total_ms, p.tier, p.ends_at
+      a.status, a.hwid_lock, a.pause_sessions, a.require_subscription, a.paused_at, a.paused_total_ms, p.tier, p.ends_at,
+      a.require_signatures, a.block_vpn, a.vpn_fail_closed, a.has_bans
     from found f
     join users u on u.user_id = f.user_id
     join applications a on a.app_id = f.app_id and a.deleted_at is null
@@ -144,6 +162,10 @@ type FactsRow = [
   pausedTotalMs: number,
   tier: string | null,
   tierEndsAt: Date | null,
+  requireSignatures: boolean,
+  blockVpn: boolean,
+  vpnFailClosed: boolean,
+  hasBans: boolean,
 ];
 
 function toFacts(row: FactsRow): SessionFacts {
@@ -163,5 +185,9 @@ function toFacts(row: FactsRow): SessionFacts {
     pausedTotalMs: row[14],
     tier: row[15],
     tierEndsAt: row[16],
+    requireSignatures: row[17],
+    blockVpn: row[18],
+    vpnFailClosed: row[19],
+    hasBans: row[20],
   };
 }

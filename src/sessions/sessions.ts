@@ -1,12 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Application } from '../applications/applications.ts';
+import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { standing, type Standing } from '../subscriptions/subscriptions.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
+import type { Vpn } from '../vpn/vpn.ts';
 import type { HandleKind, SessionFacts, SessionLookup } from './session-lookup.ts';
 import * as store from './session-store.ts';
 
@@ -35,6 +37,16 @@ export interface Verification {
   readonly subscription: Standing;
 }
 
+/** Who asks about a session. */
+export interface Asker {
+  /** The machine that must be the session's, where the application locks hardware. */
+  readonly hwid?: string | undefined;
+  /** The address is asked for only when it matters. */
+  readonly client: { readonly address: string };
+  /** The request could have been signed and is not. */
+  readonly unsigned?: boolean;
+}
+
 export interface Sessions {
   /** Makes the id and the token of a session: the slow part, before a transaction is opened. */
   prepare(appId: string, userId: string, form: TokenForm): Promise<PreparedSession>;
@@ -52,16 +64,17 @@ export interface Sessions {
   /**
    * Whether a session is valid now.
    * @param handle the signed token, the encrypted token or the session id
-   * @param hwid the machine that must be the session's, where the application locks hardware
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, APPLICATION_INACTIVE, APPLICATION_PAUSED, HWID_MISMATCH,
-   *   SUBSCRIPTION_EXPIRED
+   *   SUBSCRIPTION_EXPIRED, HWID_BANNED, ADDRESS_BANNED, VPN_BLOCKED, SIGNATURE_REQUIRED
    */
-  verify(appId: string, handle: string, hwid: string | undefined): Promise<Verification>;
+  verify(appId: string, handle: string, asker: Asker): Promise<Verification>;
   /**
    * Ends a session: every verification that begins after this returns fails, on every node.
-   * @throws ApiError SESSION_INVALID, SESSION_EXPIRED
+   * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
    */
-  logout(appId: string, handle: string): Promise<void>;
+  logout(appId: string, handle: string, asker?: Pick<Asker, 'unsigned'>): Promise<void>;
+  /** Ends every session of a user inside the caller's transaction, which keeps logins out. */
+  endAllOf(trx: Knex.Transaction, userId: string, reason: 'banned'): Promise<void>;
   /** Deletes some sessions that expired a week ago. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -69,17 +82,27 @@ export interface Sessions {
 interface Dependencies {
   readonly knex: Knex;
   readonly lookup: SessionLookup;
+  readonly bans: Bans;
+  readonly vpn: Vpn;
   readonly tokens: Tokens;
   readonly keys: Keys;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-export function createSessions({ knex, lookup, tokens, keys, clock, random }: Dependencies): Sessions {
-  async function findLive(appId: string, handle: string, now: Date): Promise<SessionFacts> {
+export function createSessions(deps: Dependencies): Sessions {
+  const { knex, lookup, bans, vpn, tokens, keys, clock, random } = deps;
+
+  async function findLive(
+    appId: string,
+    handle: string,
+    unsigned: boolean | undefined,
+    now: Date,
+  ): Promise<SessionFacts> {
     const facts = await lookup.find(handleKind(handle), tokenDigest(handle), now);
     if (!facts || facts.appId !== appId || facts.endedAt) throw new ApiError('SESSION_INVALID');
     if (facts.expiresAt <= now) throw new ApiError('SESSION_EXPIRED');
+    if (unsigned && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
     return facts;
   }
 
@@ -118,9 +141,9 @@ export function createSessions({ knex, lookup, tokens, keys, clock, random }: De
       });
     },
 
-    async verify(appId, handle, hwid) {
+    async verify(appId, handle, { hwid, client, unsigned }) {
       const now = clock.now();
-      const facts = await findLive(appId, handle, now);
+      const facts = await findLive(appId, handle, unsigned, now);
       if (facts.applicationStatus === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
       if (facts.applicationStatus === 'paused' && facts.pauseSessions)
         throw new ApiError('APPLICATION_PAUSED');
@@ -128,18 +151,24 @@ export function createSessions({ knex, lookup, tokens, keys, clock, random }: De
         const same = timingSafeEqual(keys.hwidDigest(appId, hwid), facts.hwidDigest);
         if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
       }
+      vpn.assertNone(facts, client);
+      if (facts.hasBans) {
+        await bans.assertNone(knex, appId, { hwidDigest: facts.hwidDigest, address: client.address });
+      }
       const subscription = standingOf(facts, now);
       if (facts.requireSubscription && subscription.status !== 'active')
         throw new ApiError('SUBSCRIPTION_EXPIRED');
       return { userId: facts.userId, username: facts.username, expiresAt: facts.expiresAt, subscription };
     },
 
-    async logout(appId, handle) {
+    async logout(appId, handle, { unsigned } = {}) {
       const now = clock.now();
-      const facts = await findLive(appId, handle, now);
+      const facts = await findLive(appId, handle, unsigned, now);
       const ended = await store.endSessions(knex, [facts.sessionDigest], 'logout', now);
       if (ended === 0) throw new ApiError('SESSION_INVALID');
     },
+
+    endAllOf: (trx, userId, reason) => store.endSessionsOfUser(trx, userId, reason, clock.now()),
 
     clearExpired: () =>
       store.clearExpiredSessions(knex, new Date(clock.now().getTime() - REMEMBERED_MS), CLEARED_AT_ONCE),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { CompactEncrypt, SignJWT } from 'jose';
+import { CompactEncrypt, errors, jwtVerify, SignJWT } from 'jose';
 import type { Keys } from '../keys/keys.ts';
 import type { Random } from '../platform/random.ts';
 
@@ -17,7 +17,18 @@ export interface DeveloperClaims {
   readonly expiresAt: Date;
 }
 
-/** Issues tokens. None is ever believed for what it says: its digest finds its row, and the row decides. */
+export interface SandboxClaims {
+  readonly appId: string;
+  readonly username: string;
+  /** Digest of the hardware identifier. */
+  readonly machine: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Issues tokens. None is believed for what it says, because its digest finds its row and the row decides; only those of
+ * the sandbox have no row.
+ */
 export interface Tokens {
   /** A JWS (RFC 7515), EdDSA, `typ: JWT`, that carries the session id as `sid`. */
   signSessionToken(claims: SessionClaims): Promise<string>;
@@ -25,7 +36,13 @@ export interface Tokens {
   encryptSessionToken(signedToken: string): Promise<string>;
   /** A JWS of another `typ`, so that a developer's token is never taken for a session's. */
   signDeveloperToken(claims: DeveloperClaims): Promise<string>;
+  /** A JWS of a `typ` of its own: good for the sandbox and for nothing else. */
+  signSandboxToken(claims: SandboxClaims & { readonly issuedAt: Date }): Promise<string>;
+  /** What a sandbox token says, expired or not; undefined for everything that is not one of ours. */
+  readSandboxToken(token: string): Promise<SandboxClaims | undefined>;
 }
+
+const SANDBOX_TYPE = 'sandbox+jwt';
 
 /** @param issuer `{base_url}`, the `iss` of every token */
 export function createTokens(keys: Keys, random: Random, issuer: () => string): Tokens {
@@ -55,6 +72,30 @@ export function createTokens(keys: Keys, random: Random, issuer: () => string): 
         .encrypt(tokenEncryption.key),
     signDeveloperToken: (claims) =>
       sign('developer+jwt', claims.developerId, { jti: random.bytes(16).toString('base64url') }, claims),
+    signSandboxToken: (claims) =>
+      sign(SANDBOX_TYPE, claims.username, { aud: claims.appId, machine: claims.machine }, claims),
+
+    async readSandboxToken(token) {
+      try {
+        const { payload } = await jwtVerify<{ machine: string }>(token, tokenSigning.publicKey, {
+          algorithms: ['EdDSA'],
+          typ: SANDBOX_TYPE,
+          requiredClaims: ['sub', 'aud', 'exp', 'machine'],
+          // Whether it has expired is asked of our own clock.
+          currentDate: new Date(0),
+          clockTolerance: 0,
+        });
+        return {
+          appId: String(payload.aud),
+          username: payload.sub!,
+          machine: payload.machine,
+          expiresAt: new Date(payload.exp! * 1000),
+        };
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return undefined;
+        throw error;
+      }
+    },
   };
 }
 

@@ -8,7 +8,8 @@ export interface UserRow {
   readonly username_key: string;
   readonly email: string | null;
   readonly role: string;
-  readonly password_hash: string;
+  /** Null for a user who logs in with a licence key alone. */
+  readonly password_hash: string | null;
   readonly hwid_digest: Buffer | null;
   readonly created_at: Date;
 }

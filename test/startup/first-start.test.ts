@@ -34,7 +34,7 @@ function readBanner({ output }: Pick<ServiceProcess, 'output'>): Banner {
     secret: all('secret')[0]!,
     keys: all('license key'),
     developer: all('developer')[0]!,
-    curls: lines.filter((line) => line.startsWith('curl')),
+    curls: lines.filter((line) => /\bcurl /.test(line)),
     lines,
   };
 }
@@ -56,12 +56,13 @@ async function copyAndPaste(curls: readonly string[]): Promise<Record<string, un
 }
 
 async function expectTheJobToWork(banner: Banner): Promise<void> {
-  const order = ['init', 'register', 'login', 'verify-session', 'activate', 'logout'];
-  expect(banner.curls.map((line) => /\/api\/v1\/client\/([a-z-]+)/.exec(line)?.[1])).toEqual(order);
+  const order = ['v1 init', 'v1 register', 'v2 login', 'v2 verify-session', 'v1 activate', 'v2 logout'];
+  const calls = banner.curls.map((line) => /\/api\/(v\d)\/client\/([a-z-]+)/.exec(line)!);
+  expect(calls.map(([, version, name]) => `${version} ${name}`)).toEqual(order);
   const [init, register, login, verify, activate, logout] = await copyAndPaste(banner.curls);
   expect(init).toMatchObject({ status: 'success', status_code: 'active' });
   expect(register).toMatchObject({ status: 'success' });
-  expect(login).toMatchObject({ status: 'success', user: { id: register!['user_id'] } });
+  expect(login).toMatchObject({ status: 'success', signature: expect.any(String) });
   expect(verify).toMatchObject({ status: 'success', valid: true, user_id: register!['user_id'] });
   expect(activate).toMatchObject({ status: 'success', subscription_tier: 'Standard' });
   expect(Date.parse(String(activate!['expires_at']))).toBeGreaterThan(Date.now() + 29 * 86_400_000);

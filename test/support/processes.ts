@@ -68,7 +68,7 @@ export function spawnProgram(
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const child = spawn(process.execPath, [script], {
     cwd: new URL('../..', import.meta.url),
-    env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), PORT: '0', ...environment },
+    env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), PORT: '0', RATE_LIMIT: '1000000/60', ...environment },
     // A group of its own, so that a test can interrupt it as a terminal does.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -27,9 +27,18 @@ export interface Queries {
   readonly pool: pg.Pool;
 }
 
+/** Connections of a pool, and who waits for one. */
+export interface PoolLoad {
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 export interface Database extends Queries {
   /** Whether it is the one that Latchkey runs by itself. */
   readonly embedded: boolean;
+  /** How many connections there are, by state: those of knex, and the own ones of `pool`. */
+  connections(): { readonly shared: PoolLoad; readonly own: PoolLoad };
   /** Resolves when the database answers; rejects within about 2 s otherwise. */
   ping(): Promise<void>;
   /**
@@ -81,6 +90,7 @@ export async function openDatabase(options: {
     knex,
     pool,
     embedded: databaseUrl === undefined,
+    connections: () => ({ shared: loadOf(connections.shared), own: loadOf(pool) }),
     ping: async () => void (await pool.query('SELECT 1')),
     withStatementTimeout: async (statementTimeoutMs, work) => {
       const patient = open(4, statementTimeoutMs);
@@ -96,6 +106,10 @@ export async function openDatabase(options: {
         await place.close();
       })()),
   };
+}
+
+function loadOf({ totalCount, idleCount, waitingCount }: pg.Pool): PoolLoad {
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
 interface Connections extends Queries {

@@ -1,0 +1,75 @@
+import type { Knex } from 'knex';
+
+export type BanKind = 'user' | 'hardware' | 'network';
+
+export interface BanRow {
+  readonly ban_id: string;
+  readonly app_id: string;
+  readonly kind: BanKind;
+  readonly user_id: string | null;
+  readonly hwid_digest: Buffer | null;
+  readonly network: string | null;
+  readonly reason: string | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+/** Whom a request is about; what is left out is not looked for. */
+export interface Subject {
+  readonly userId?: string;
+  readonly hwidDigest?: Buffer | null;
+  readonly address?: string;
+}
+
+/** The kind of a ban in force against a subject; undefined when there is none. */
+export async function findBanKind(
+  db: Knex,
+  appId: string,
+  { userId, hwidDigest, address }: Subject,
+  now: Date,
+): Promise<BanKind | undefined> {
+  const { rows } = await db.raw<{ rows: { kind: BanKind }[] }>(
+    `select kind from bans
+     where app_id = :appId and (expires_at is null or expires_at > :now) and (
+       (kind = 'user' and user_id = :userId::text)
+       or (kind = 'hardware' and hwid_digest = :hwidDigest::bytea)
+       or (kind = 'network' and network >>= :address::inet))
+     order by kind desc limit 1`,
+    {
+      appId,
+      now,
+      userId: (userId ?? null) as string,
+      hwidDigest: (hwidDigest ?? null) as Buffer,
+      address: (address ?? null) as string,
+    },
+  );
+  return rows[0]?.kind;
+}
+
+export async function insertBan(trx: Knex.Transaction, row: BanRow): Promise<void> {
+  await trx('bans').insert(row);
+}
+
+/** Newest first; ids sort by time of creation. */
+export async function listBans(
+  db: Knex,
+  appId: string,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<BanRow[]> {
+  const query = db<BanRow>('bans').where({ app_id: appId }).orderBy('ban_id', 'desc').limit(page.limit);
+  return page.before === undefined ? query : query.where('ban_id', '<', page.before);
+}
+
+/** @returns whether the application had such a ban */
+export async function deleteBan(trx: Knex.Transaction, appId: string, banId: string): Promise<boolean> {
+  return (await trx('bans').where({ app_id: appId, ban_id: banId }).delete()) === 1;
+}
+
+/** Whether machines or networks are banned, be it for a time that is over. */
+export async function hasScreeningBans(trx: Knex.Transaction, appId: string): Promise<boolean> {
+  const row = await trx('bans')
+    .where({ app_id: appId })
+    .whereIn('kind', ['hardware', 'network'])
+    .first('ban_id');
+  return row !== undefined;
+}

@@ -1,0 +1,106 @@
+import type { Knex } from 'knex';
+import type { Applications } from '../applications/applications.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import * as store from './ban-store.ts';
+
+/** Whom a ban keeps out. */
+export type Banned =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'hardware'; readonly hwidDigest: Buffer; readonly userId: string | null }
+  | { readonly kind: 'network'; readonly network: string };
+
+export interface Ban {
+  readonly banId: string;
+  readonly kind: store.BanKind;
+  /** The user who is banned, or whose machine is. */
+  readonly userId: string | null;
+  /** In CIDR form. */
+  readonly network: string | null;
+  readonly reason: string | null;
+  readonly expiresAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface Bans {
+  /**
+   * Refuses whoever is banned from an application.
+   * @param db a transaction that holds the application, where a ban must not slip in between
+   * @throws ApiError USER_BANNED, HWID_BANNED, ADDRESS_BANNED
+   */
+  assertNone(db: Knex, appId: string, subject: store.Subject): Promise<void>;
+  /** Adds a ban inside the caller's transaction, which holds the application alone. */
+  add(
+    trx: Knex.Transaction,
+    appId: string,
+    banned: Banned,
+    terms: { readonly reason: string | null; readonly expiresAt: Date | null },
+  ): Promise<Ban>;
+  list(appId: string, page: PageRequest): Promise<Page<Ban>>;
+  /** Removes a ban inside the caller's transaction, which holds the application alone. @throws ApiError BAN_NOT_FOUND */
+  remove(trx: Knex.Transaction, appId: string, banId: string): Promise<void>;
+}
+
+const CODES = { user: 'USER_BANNED', hardware: 'HWID_BANNED', network: 'ADDRESS_BANNED' } as const;
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Pick<Applications, 'noteBans'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createBans({ knex, applications, clock, newId }: Dependencies): Bans {
+  return {
+    async assertNone(db, appId, subject) {
+      const kind = await store.findBanKind(db, appId, subject, clock.now());
+      if (kind) throw new ApiError(CODES[kind]);
+    },
+
+    async add(trx, appId, banned, { reason, expiresAt }) {
+      const row: store.BanRow = {
+        ban_id: newId('ban'),
+        app_id: appId,
+        kind: banned.kind,
+        user_id: banned.kind === 'network' ? null : banned.userId,
+        hwid_digest: banned.kind === 'hardware' ? banned.hwidDigest : null,
+        network: banned.kind === 'network' ? banned.network : null,
+        reason,
+        expires_at: expiresAt,
+        created_at: clock.now(),
+      };
+      await store.insertBan(trx, row);
+      if (banned.kind !== 'user') await applications.noteBans(trx, appId, true);
+      return toBan(row);
+    },
+
+    async list(appId, request) {
+      const page = await readPage(
+        request,
+        'ban',
+        (row: store.BanRow) => row.ban_id,
+        (range) => store.listBans(knex, appId, range),
+      );
+      return { data: page.data.map(toBan), nextCursor: page.nextCursor };
+    },
+
+    async remove(trx, appId, banId) {
+      if (!(await store.deleteBan(trx, appId, banId))) throw new ApiError('BAN_NOT_FOUND');
+      await applications.noteBans(trx, appId, await store.hasScreeningBans(trx, appId));
+    },
+  };
+}
+
+function toBan(row: store.BanRow): Ban {
+  return {
+    banId: row.ban_id,
+    kind: row.kind,
+    userId: row.user_id,
+    network: row.network,
+    reason: row.reason,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,39 @@
+import { ApiError } from '../errors/api-error.ts';
+import type { Services } from '../services.ts';
+import type { Client } from './client-address.ts';
+
+/**
+ * What a limit counts for: one application, or all of the requests of a kind that belongs to none. `x-rate-limit` of an
+ * operation says which.
+ */
+export type RateLimitScope = 'application' | 'developers' | 'sandbox';
+
+/**
+ * Counts a request and writes its headers: those of draft-ietf-httpapi-ratelimit-headers-07.
+ * @param appId as the client sent it: applications that do not exist count as one, so that nobody gains by making them up
+ * @param headers of the answer, whatever it will be
+ * @throws ApiError TOO_MANY_REQUESTS
+ */
+export async function countRequest(
+  { limits, applications }: Services,
+  scope: RateLimitScope,
+  appId: string | undefined,
+  client: Client,
+  headers: Record<string, string>,
+): Promise<void> {
+  const known = scope === 'application' && appId !== undefined && (await applications.exists(appId));
+  const counted = known ? appId : scope;
+  const { limit, remaining, resetSeconds, windowSeconds, exceeded } = await limits.count(
+    counted,
+    client.address,
+  );
+  headers['RateLimit-Limit'] = String(limit);
+  headers['RateLimit-Remaining'] = String(remaining);
+  headers['RateLimit-Reset'] = String(resetSeconds);
+  headers['RateLimit-Policy'] = `${limit};w=${windowSeconds}`;
+  if (!exceeded) return;
+  throw new ApiError('TOO_MANY_REQUESTS', {
+    detail: `More than ${limit} requests within ${windowSeconds} seconds.`,
+    retryAfter: resetSeconds,
+  });
+}

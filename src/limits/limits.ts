@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { RateLimiterRes } from 'rate-limiter-flexible';
+import { ApiError } from '../errors/api-error.ts';
+import { addressBlock } from '../platform/address.ts';
+import { clearExpired, createCounter } from './limit-store.ts';
+
+/** Failures of one account from one origin in a minute, before its password is no longer looked at. */
+export const FAILURES = 10;
+const FAILURE_WINDOW_S = 60;
+const CLEARED_AT_ONCE = 1000;
+
+/** So many requests in a window of so many seconds. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** What a client has left. */
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Whole seconds until the window ends. */
+  readonly resetSeconds: number;
+  readonly windowSeconds: number;
+  readonly exceeded: boolean;
+}
+
+export interface Limits {
+  /**
+   * Counts one request. The windows are those of the database: every node counts into the same ones.
+   * @param scope what is limited: an application, or a kind of request that belongs to none
+   * @param address of the client, in canonical form
+   */
+  count(scope: string, address: string): Promise<Allowance>;
+  /**
+   * Refuses an account that has failed too often. Asked before a password is checked, and again after it was right:
+   * what failed meanwhile counts.
+   * @param account who tries, and from where: failures of one origin never lock another one out
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  assertMayTry(account: readonly string[]): Promise<void>;
+  /** Counts a failure. @throws ApiError TOO_MANY_REQUESTS when it is one too many */
+  countFailure(account: readonly string[]): Promise<void>;
+  /** Requests that were refused since the start. */
+  refused(): number;
+  /** Deletes some windows that have ended. @returns how many */
+  clearExpired(): Promise<number>;
+}
+
+export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
+  const requests = createCounter(knex, 'requests', rateLimit);
+  const failures = createCounter(knex, 'failures', { requests: FAILURES, seconds: FAILURE_WINDOW_S });
+  let refused = 0;
+
+  function refuse({ msBeforeNext }: RateLimiterRes): never {
+    refused += 1;
+    throw new ApiError('TOO_MANY_REQUESTS', {
+      detail: `${FAILURES} attempts have failed within ${FAILURE_WINDOW_S} seconds.`,
+      retryAfter: seconds(msBeforeNext),
+    });
+  }
+
+  return {
+    async count(scope, address) {
+      const window = await requests.consume(`${scope} ${addressBlock(address)}`).catch((error: unknown) => {
+        if (error instanceof RateLimiterRes) return error;
+        throw error;
+      });
+      // What is refused from memory says nothing of how much was consumed.
+      const exceeded = window.consumedPoints > rateLimit.requests || window.consumedPoints === 0;
+      if (exceeded) refused += 1;
+      return {
+        limit: rateLimit.requests,
+        remaining: exceeded ? 0 : window.remainingPoints,
+        resetSeconds: seconds(window.msBeforeNext),
+        windowSeconds: rateLimit.seconds,
+        exceeded,
+      };
+    },
+
+    async assertMayTry(account) {
+      const window = await failures.get(digest(account));
+      if (window && window.consumedPoints >= FAILURES) refuse(window);
+    },
+
+    async countFailure(account) {
+      const window = await failures.penalty(digest(account));
+      if (window.consumedPoints > FAILURES) refuse(window);
+    },
+
+    refused: () => refused,
+    clearExpired: () => clearExpired(knex, CLEARED_AT_ONCE),
+  };
+}
+
+/** The table holds neither usernames nor machines. */
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest('base64url');
+}
+
+function seconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
+}

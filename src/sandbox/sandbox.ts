@@ -1,0 +1,61 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ApiError } from '../errors/api-error.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+
+const LIFETIME_MS = 60 * 60 * 1000;
+
+/** What every session of the sandbox may do. */
+export const ENTITLEMENTS = {
+  plan: 'free_developer',
+  features: ['hwid_lock', 'unlimited_logins', 'instant_reseller'],
+} as const;
+
+export interface SandboxSession {
+  readonly username: string;
+  readonly expiresAt: Date;
+  readonly entitlements: typeof ENTITLEMENTS;
+}
+
+/** Sessions that exist in their tokens alone: nothing is looked up or kept. */
+export interface Sandbox {
+  /** Begins a session of one hour. */
+  authenticate(request: {
+    readonly appId: string;
+    readonly username: string;
+    readonly hwid: string;
+  }): Promise<SandboxSession & { readonly token: string }>;
+  /**
+   * Checks a token that `authenticate` gave.
+   * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, HWID_MISMATCH
+   */
+  verify(appId: string, token: string, hwid: string | undefined): Promise<SandboxSession>;
+}
+
+export function createSandbox(tokens: Tokens, keys: Keys, clock: Clock): Sandbox {
+  return {
+    async authenticate({ appId, username, hwid }) {
+      const issuedAt = clock.now();
+      const expiresAt = new Date(issuedAt.getTime() + LIFETIME_MS);
+      const machine = keys.hwidDigest(appId, hwid).toString('base64url');
+      const token = await tokens.signSandboxToken({ appId, username, machine, issuedAt, expiresAt });
+      return { token, username, expiresAt, entitlements: ENTITLEMENTS };
+    },
+
+    async verify(appId, token, hwid) {
+      const claims = await tokens.readSandboxToken(token);
+      if (!claims || claims.appId !== appId) throw new ApiError('SESSION_INVALID');
+      if (claims.expiresAt <= clock.now()) {
+        throw new ApiError('SESSION_EXPIRED', {
+          detail: 'The session of the sandbox is older than one hour.',
+        });
+      }
+      if (hwid !== undefined) {
+        const same = timingSafeEqual(keys.hwidDigest(appId, hwid), Buffer.from(claims.machine, 'base64url'));
+        if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
+      }
+      return { username: claims.username, expiresAt: claims.expiresAt, entitlements: ENTITLEMENTS };
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import canonicalize from 'canonicalize';
+
+/** Whether a hexadecimal HMAC-SHA-256 (RFC 2104) is that of the bytes; compared in constant time. */
+export function isHmacOf(signature: string, secret: Uint8Array, bytes: Uint8Array): boolean {
+  const expected = createHmac('sha256', secret).update(bytes).digest();
+  const given = Buffer.from(signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** The hexadecimal HMAC-SHA-256 of `nonce + "." + JCS(result)`, JCS being the JSON canonicalization of RFC 8785. */
+export function signResult(secret: Uint8Array, nonce: string, result: object): string {
+  return createHmac('sha256', secret)
+    .update(`${nonce}.${canonicalize(result)}`)
+    .digest('hex');
+}

@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Application, Applications } from '../applications/applications.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isHmacOf, signResult } from './hmac.ts';
+import { clearExpiredNonces, insertNonce } from './nonce-store.ts';
+
+/** How far a client's clock may be off, either way. */
+export const SKEW_MS = 300_000;
+const CLEARED_AT_ONCE = 1000;
+const DAY_MS = 86_400_000;
+
+/** A request that claims to be signed with its application's secret. */
+export interface SignedRequest {
+  readonly appId: string;
+  /** The body exactly as it came. */
+  readonly body: Uint8Array;
+  /** The headers `x-signature` and `x-timestamp`. */
+  readonly signature: string | undefined;
+  readonly timestamp: string | undefined;
+}
+
+/** An application together with the secret that signs for it. */
+export interface Signer {
+  readonly application: Application;
+  /** Adds `signature` to a result, so that the client can tell that nobody altered it. */
+  sign<Result extends object>(result: Result, nonce: string): Result & { signature: string };
+}
+
+export interface Signatures {
+  /**
+   * Checks the signature over the raw body, then the time. Spends nothing.
+   * @throws ApiError SIGNATURE_REQUIRED, INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, TIMESTAMP_OUT_OF_RANGE
+   */
+  verify(request: SignedRequest): Promise<Signer>;
+  /**
+   * Remembers the nonce of a signed request, so that the request works once on however many nodes.
+   * @throws ApiError NONCE_REUSED
+   */
+  spend(signer: Signer, nonce: string): Promise<void>;
+  /**
+   * The signer of answers to a request that is not signed.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE; SIGNATURE_REQUIRED where the application demands signatures
+   */
+  signerOf(appId: string): Promise<Signer>;
+  /** Forgets some nonces whose days are over. @returns how many */
+  clearExpired(): Promise<number>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Applications;
+  readonly clock: Clock;
+  /** How long a nonce is remembered, in days. */
+  readonly nonceDays: number;
+}
+
+export function createSignatures({ knex, applications, clock, nonceDays }: Dependencies): Signatures {
+  function assertInTime(timestamp: string): void {
+    const now = clock.now();
+    if (/^\d{1,15}$/.test(timestamp) && Math.abs(Number(timestamp) - now.getTime()) <= SKEW_MS) return;
+    throw new ApiError('TIMESTAMP_OUT_OF_RANGE', { members: { server_time: now.toISOString() } });
+  }
+
+  return {
+    async verify({ appId, body, signature, timestamp }) {
+      if (signature === undefined || timestamp === undefined) throw new ApiError('SIGNATURE_REQUIRED');
+      const { application, secret } = await applications.authenticateBy(appId, (candidate) =>
+        isHmacOf(signature, candidate, body),
+      );
+      assertInTime(timestamp);
+      return toSigner(application, secret);
+    },
+
+    async spend({ application }, nonce) {
+      const now = clock.now();
+      const expiresAt = new Date(now.getTime() + nonceDays * DAY_MS);
+      const digest = hash('sha256', `${application.appId}\0${nonce}`, 'buffer');
+      if (!(await insertNonce(knex, digest, expiresAt, now))) throw new ApiError('NONCE_REUSED');
+    },
+
+    async signerOf(appId) {
+      const { application, secret } = await applications.withSecret(appId);
+      if (application.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
+      return toSigner(application, secret);
+    },
+
+    clearExpired: () => clearExpiredNonces(knex, clock.now(), CLEARED_AT_ONCE),
+  };
+}
+
+function toSigner(application: Application, secret: Uint8Array): Signer {
+  return {
+    application,
+    sign: (result, nonce) => ({ ...result, signature: signResult(secret, nonce, result) }),
+  };
+}

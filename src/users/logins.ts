@@ -1,0 +1,220 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Application, Applications } from '../applications/applications.ts';
+import type { Bans } from '../bans/bans.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Licenses } from '../licenses/licenses.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Passwords } from '../passwords/passwords.ts';
+import { addressBlock } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { PreparedSession, Sessions, TokenForm } from '../sessions/sessions.ts';
+import { subscriptionStanding } from '../subscriptions/subscriptions.ts';
+import type { Vpn } from '../vpn/vpn.ts';
+import * as store from './user-store.ts';
+import type { Client } from './users.ts';
+import { usernameKey } from './username.ts';
+
+export interface Login {
+  readonly session: PreparedSession;
+  readonly user: { readonly userId: string; readonly username: string; readonly role: string };
+}
+
+export interface Logins {
+  /**
+   * Checks a password and begins a session on one machine.
+   * @throws ApiError APPLICATION_PAUSED, VPN_BLOCKED, HWID_BANNED, ADDRESS_BANNED, TOO_MANY_REQUESTS,
+   *   INVALID_CREDENTIALS; once the password was right USER_BANNED, HWID_MISMATCH, SUBSCRIPTION_EXPIRED
+   */
+  withPassword(
+    application: Application,
+    credentials: { readonly username: string; readonly password: string; readonly hwid: string },
+    form: TokenForm,
+    client: Client,
+  ): Promise<Login>;
+  /**
+   * Begins a session for whoever redeemed a key. An unused key is redeemed for a new user without a password.
+   * @throws ApiError APPLICATION_PAUSED, VPN_BLOCKED, USER_BANNED, HWID_BANNED, ADDRESS_BANNED, LICENSE_NOT_FOUND,
+   *   LICENSE_UNUSABLE, HWID_MISMATCH, SUBSCRIPTION_EXPIRED, QUOTA_EXCEEDED
+   */
+  withLicense(
+    application: Application,
+    credentials: { readonly licenseKey: string; readonly hwid: string },
+    form: TokenForm,
+    client: Client,
+  ): Promise<Login>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Applications;
+  readonly licenses: Licenses;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly limits: Limits;
+  readonly bans: Bans;
+  readonly vpn: Vpn;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/** A machine at an address. */
+interface Origin {
+  readonly hwidDigest: Buffer;
+  readonly client: Client;
+}
+
+export function createLogins(deps: Dependencies): Logins {
+  const { knex, applications, licenses, sessions, passwords, limits, bans, vpn, keys, clock, newId } = deps;
+
+  /** Refuses what can be refused before anything is looked up or hashed. */
+  async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
+    assertOpen(application);
+    vpn.assertNone(application, client);
+    await bans.assertNone(knex, application.appId, { hwidDigest, address: client.address });
+  }
+
+  /** Everything that is decided inside the transaction in which a session begins. */
+  async function begin(
+    trx: Knex.Transaction,
+    application: Application,
+    user: store.UserRow,
+    { hwidDigest, client }: Origin,
+    session: PreparedSession,
+  ): Promise<void> {
+    vpn.assertNone(application, client);
+    await bans.assertNone(trx, application.appId, {
+      userId: user.user_id,
+      hwidDigest,
+      address: client.address,
+    });
+    if (!user.hwid_digest) await store.bindHwid(trx, user.user_id, hwidDigest);
+    else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
+    if (application.requireSubscription) {
+      const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
+      if (standing.status !== 'active') throw new ApiError('SUBSCRIPTION_EXPIRED');
+    }
+    await sessions.begin(trx, application, user.user_id, hwidDigest, session);
+  }
+
+  async function holdOpen(trx: Knex.Transaction, appId: string): Promise<Application> {
+    const application = await applications.hold(trx, appId);
+    assertOpen(application);
+    return application;
+  }
+
+  /**
+   * Whose failures count together: those from the account's own machine, or those from one address. So nobody who does
+   * not know the machine can keep its owner out.
+   */
+  function failureAccount(
+    appId: string,
+    key: string,
+    user: store.UserRow | undefined,
+    { hwidDigest, client }: Origin,
+  ): string[] {
+    const own = user?.hwid_digest && timingSafeEqual(user.hwid_digest, hwidDigest);
+    const origin = own
+      ? ['machine', hwidDigest.toString('base64')]
+      : ['address', addressBlock(client.address)];
+    return [appId, key, ...origin];
+  }
+
+  async function beginWithLicense(
+    application: Application,
+    licenseKey: string,
+    origin: Origin,
+    form: TokenForm,
+  ): Promise<Login> {
+    const { appId } = application;
+    const holder = await licenses.holderOf(knex, application, licenseKey);
+    const userId = holder ?? newId('usr');
+    const session = await sessions.prepare(appId, userId, form);
+    const user = await knex.transaction(async (trx) => {
+      const current = await holdOpen(trx, appId);
+      if (holder === undefined) {
+        const created = newLicenseUser(appId, userId, origin.hwidDigest, clock.now());
+        await store.insertUser(trx, created);
+        await licenses.redeem(trx, current, userId, licenseKey);
+        await begin(trx, current, created, origin, session);
+        // Last, because every registration of the application waits for this row.
+        await applications.takeUserSeat(trx, appId);
+        return created;
+      }
+      const locked = await store.lockUser(trx, userId);
+      if (!locked || (await licenses.holderOf(trx, current, licenseKey)) !== userId) {
+        throw new ApiError('LICENSE_NOT_FOUND');
+      }
+      // A key must not stand in for the password of an account that has one, but on its own machine.
+      if (locked.password_hash !== null) assertSameMachine(locked.hwid_digest, origin.hwidDigest);
+      await begin(trx, current, locked, origin, session);
+      return locked;
+    });
+    return { session, user: { userId, username: user.username, role: user.role } };
+  }
+
+  return {
+    async withPassword(application, { username, password, hwid }, form, client) {
+      const { appId } = application;
+      const origin = { hwidDigest: keys.hwidDigest(appId, hwid), client };
+      await screen(application, origin);
+      const key = usernameKey(username);
+      const user = await store.findUser(knex, appId, key);
+      const account = failureAccount(appId, key, user, origin);
+      await limits.assertMayTry(account);
+      const { valid, rehashed } = await passwords.verify(user?.password_hash ?? undefined, password);
+      if (!user || !valid) {
+        await limits.countFailure(account);
+        throw new ApiError('INVALID_CREDENTIALS');
+      }
+      await limits.assertMayTry(account);
+      if (rehashed) await store.replacePasswordHash(knex, user, rehashed);
+
+      const session = await sessions.prepare(appId, user.user_id, form);
+      await knex.transaction(async (trx) => {
+        const current = await holdOpen(trx, appId);
+        const locked = await store.lockUser(trx, user.user_id);
+        if (!locked) throw new ApiError('INVALID_CREDENTIALS');
+        await begin(trx, current, locked, origin, session);
+      });
+      return { session, user: { userId: user.user_id, username: user.username, role: user.role } };
+    },
+
+    async withLicense(application, { licenseKey, hwid }, form, client) {
+      const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), client };
+      await screen(application, origin);
+      const attempt = () => beginWithLicense(application, licenseKey, origin, form);
+      return attempt().catch((error: unknown) => {
+        // Somebody redeemed it in the meantime: now it has a holder.
+        if (error instanceof ApiError && error.code === 'LICENSE_ALREADY_USED') return attempt();
+        throw error;
+      });
+    },
+  };
+}
+
+function assertOpen(application: Application): void {
+  if (application.status === 'paused') throw new ApiError('APPLICATION_PAUSED');
+}
+
+function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
+  if (!bound || !timingSafeEqual(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
+}
+
+/** A user whose name is his id, and who has no password. */
+function newLicenseUser(appId: string, userId: string, hwidDigest: Buffer, createdAt: Date): store.UserRow {
+  return {
+    user_id: userId,
+    app_id: appId,
+    username: userId,
+    username_key: usernameKey(userId),
+    email: null,
+    role: 'user',
+    password_hash: null,
+    hwid_digest: hwidDigest,
+    created_at: createdAt,
+  };
+}
