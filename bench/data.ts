@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { generateLicenseKey } from '../src/licenses/license-key.ts';
 
-/** How many sessions there are to verify. */
-export const SESSIONS = 100_000;
-/** Whose sessions they are: two a user. */
-export const SESSION_USERS = SESSIONS / 2;
-/** Users who log in. They have no seeded session: a login ends the sessions of its machine. */
-export const LOGIN_USERS = 1_000;
-export const USERS = SESSION_USERS + LOGIN_USERS;
+/*
+ * Records are made from their numbers, by the seeder in SQL (tables.ts) and by the load generator here, so that neither
+ * hands them to the other and nobody keeps millions of them in memory.
+ */
 
 /** The application of all users, with its secret. */
 export interface App {
@@ -14,49 +12,81 @@ export interface App {
   readonly secret: string;
 }
 
+/** What a database is filled with, besides the users who log in and redeem. */
+export interface Size {
+  readonly sessions: number;
+  /** Unused licence keys. */
+  readonly licenses: number;
+}
+
+/** Whom the load generator can speak for. */
+export interface Population extends Size {
+  readonly app: App;
+}
+
+/** The first users log in. They have no seeded session: a login ends the sessions of its machine. */
+export const LOGIN_USERS = 1_000;
+/** The next ones redeem licence keys, so that the subscriptions of the others stay as they are. */
+export const REDEEMING_USERS = 10_000;
+/** The users of sessions come after both. */
+export const FIRST_SESSION_USER = LOGIN_USERS + REDEEMING_USERS;
+/** As many as an application allows by default. */
+export const SESSIONS_A_USER = 5;
+/** Machines that everybody shares: number n uses machine n modulo this. */
+export const MACHINES = 1_000;
+
 export const PASSWORD = 'correct horse battery staple';
 
-/** Seeder and load generator make the same data from its number, so neither hands it to the other. */
-function bytesOf(kind: string, index: number): Buffer {
-  return createHash('sha512').update(`${kind} ${index}`).digest();
+/** Digits in a row: the service knows handles by their digests, so theirs need not be random. */
+function digits(number: number, length: number): string {
+  return String(number).padStart(length, '0');
+}
+
+export function userCount(sessions: number): number {
+  return FIRST_SESSION_USER + Math.ceil(sessions / SESSIONS_A_USER);
 }
 
 export function usernameOf(user: number): string {
   return `user-${user}`;
 }
 
-/** In TypeID form. */
+/** In TypeID form, in the order of creation as real ones are. */
 export function userIdOf(user: number): string {
-  return `usr_01kb${bytesOf('user', user).toString('hex', 0, 11)}`;
+  return `usr_01kb${digits(user, 22)}`;
 }
 
-export function hwidOf(user: number): string {
-  return bytesOf('machine', user).toString('hex', 0, 32);
+/** The machine of a user or of a session. */
+export function hwidOf(number: number): string {
+  return hash('sha256', `machine ${number % MACHINES}`);
 }
 
 export function userOfSession(session: number): number {
-  return session % SESSION_USERS;
+  return FIRST_SESSION_USER + Math.floor(session / SESSIONS_A_USER);
 }
 
-/** 128 bits in base64url, as the service makes them. */
+/** 128 bits in base64url, the form in which the service makes them. */
 export function sessionIdOf(session: number): string {
-  return bytesOf('session', session).toString('base64url', 0, 16);
+  return `${digits(session, 21)}A`;
 }
+
+export const TOKEN_HEADER = Buffer.from('{"alg":"EdDSA","typ":"JWT","kid":"AAAAAAAAAAA"}').toString(
+  'base64url',
+);
+/** The claims behind the application; their times are in the future. */
+export const TOKEN_ISSUER = '"iss":"http://127.0.0.1:3000"';
+export const TOKEN_TIMES = '"iat":4000000000,"exp":4000086400';
 
 /**
  * A token of the form and length of a signed one. Its signature is none: the service knows a token of its own by its
  * digest.
  */
 export function tokenOf(appId: string, session: number): string {
-  const header = { alg: 'EdDSA', typ: 'JWT', kid: 'AAAAAAAAAAA' };
-  const claims = {
-    sid: sessionIdOf(session),
-    aud: appId,
-    iss: 'http://127.0.0.1:3000',
-    sub: userIdOf(userOfSession(session)),
-    iat: 1_800_000_000,
-    exp: 1_800_086_400,
-  };
-  const parts = [JSON.stringify(header), JSON.stringify(claims)].map((part) => Buffer.from(part));
-  return [...parts, bytesOf('signature', session)].map((part) => part.toString('base64url')).join('.');
+  const subject = userIdOf(userOfSession(session));
+  const claims = `{"sid":"${sessionIdOf(session)}","aud":"${appId}",${TOKEN_ISSUER},"sub":"${subject}",${TOKEN_TIMES}}`;
+  return `${TOKEN_HEADER}.${Buffer.from(claims).toString('base64url')}.${digits(session, 85)}A`;
+}
+
+export function licenseKeyOf(license: number): string {
+  const bytes = hash('sha512', `license ${license}`, 'buffer');
+  return generateLicenseKey({ bytes: (size) => bytes.subarray(0, size) });
 }

@@ -1,25 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Knex } from 'knex';
-import type pg from 'pg';
 import { openDatabase } from '../src/platform/database/index.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { childrenOf, parentOf } from './process-cpu.ts';
 
-export interface BenchDatabase {
-  readonly knex: Knex;
-  readonly pool: pg.Pool;
-  /** Its address, as `DATABASE_URL` takes it. */
-  readonly url: string;
+/** The PostgreSQL server of the bench. */
+export interface Postgres {
   readonly version: string;
+  /** Makes an empty database. @returns its address, as `DATABASE_URL` takes it */
+  createDatabase(name: string): Promise<string>;
   /** The processes of the server that run at this moment; none where the system does not tell. */
   processes(): number[];
   close(): Promise<void>;
 }
 
 /** Starts an embedded PostgreSQL with its usual settings in a temporary folder. */
-export async function startDatabase(): Promise<BenchDatabase> {
+export async function startPostgres(): Promise<Postgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
   const removeFiles = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   const database = await openDatabase({
@@ -32,19 +29,20 @@ export async function startDatabase(): Promise<BenchDatabase> {
     await removeFiles();
     throw error;
   });
-  const { knex, pool } = database;
+  const { pool } = database;
   const { rows } = await pool.query<{ version: string; pid: number }>(
     `select current_setting('server_version') as version, pg_backend_pid() as pid`,
   );
-  const { host, port, user, password, database: name } = pool.options;
+  const { host, port, user, password } = pool.options;
   const access = { host, port: String(port), user, ...(password && { password: String(password) }) };
   const [{ version, pid }] = rows as [{ version: string; pid: number }];
   const server = parentOf(pid);
   return {
-    knex,
-    pool,
-    url: `postgresql:///${name}?${new URLSearchParams(access as Record<string, string>)}`,
     version,
+    async createDatabase(name) {
+      await pool.query(`create database ${name}`);
+      return `postgresql:///${name}?${new URLSearchParams(access as Record<string, string>)}`;
+    },
     processes: () => (server === undefined ? [] : childrenOf(server)),
     async close() {
       await database.close();

@@ -1,12 +1,14 @@
 import { cpus } from 'node:os';
 import { verify } from '@node-rs/argon2';
 import type { Contender } from './contenders/contender.ts';
-import { PASSWORD } from './data.ts';
+import { PASSWORD, type Population } from './data.ts';
+import type { LoadResult } from './load/generator.ts';
 import type { Mix } from './load/requests.ts';
 import { cpuBetween, cpuTimes } from './process-cpu.ts';
 import type { Stage } from './stage.ts';
 
-const REWARM_MS = 300;
+/** What comes before each measurement. */
+export const REWARM_MS = 300;
 
 /** One measurement; processor times are microseconds a request. */
 export interface Measurement {
@@ -22,7 +24,14 @@ export interface Measurement {
   readonly generatorShare: number;
   /** The part of the machine that processes outside of the bench used; NaN where the system does not tell. */
   readonly others: number;
-  readonly refused: number;
+}
+
+/** Who is asked what, over how many connections. */
+export interface Load {
+  readonly contender: Contender;
+  readonly population: Population;
+  readonly mix: Mix;
+  readonly connections: number;
 }
 
 /**
@@ -30,40 +39,31 @@ export interface Measurement {
  * @throws Error on a wrong answer
  */
 export async function measure(
-  { database, generator, app }: Pick<Stage, 'database' | 'generator' | 'app'>,
-  contender: Contender,
-  load: { readonly mix: Mix; readonly connections: number },
+  { postgres, generator }: Pick<Stage, 'postgres' | 'generator'>,
+  { contender, population, mix, connections }: Load,
   ms: number,
 ): Promise<Measurement> {
   const { port } = await contender.ask('state');
-  await generator.ask({ app, port, ...load, ms: REWARM_MS });
+  const order = { population, port, mix, pressure: { connections }, mayRefuse: false };
+  assertRight(mix, await generator.ask({ ...order, ms: REWARM_MS }));
 
-  const processesBefore = cpuTimes(database.processes());
   const busyBefore = busySeconds();
-  const before = await contender.ask('state');
-  const result = await generator.ask({ app, port, ...load, ms });
-  const after = await contender.ask('state');
+  const used = await usageOf(postgres, contender);
+  const result = await generator.ask({ ...order, ms });
+  const { node, database } = await used();
   const busy = busySeconds() - busyBefore;
-  const processesAfter = cpuTimes(database.processes());
 
-  if (result.firstWrong || result.right === 0) {
-    const { status, body } = result.firstWrong ?? { status: 429, body: '' };
-    throw new Error(`${load.mix}: ${result.wrong} wrong answers, the first is ${status} ${body}`);
-  }
-  const requests = result.right + result.refused;
-  const nodeCpu = after.usage - before.usage;
-  const databaseCpu = processesAfter.size > 0 ? cpuBetween(processesBefore, processesAfter) : NaN;
-  const own = (nodeCpu + databaseCpu + result.usage) / 1e6;
+  const { right, seconds, usage, latency } = assertRight(mix, result);
+  const own = (node + database + usage) / 1e6;
   return {
-    perSecond: result.right / result.seconds,
-    p50: result.p50,
-    p99: result.p99,
-    node: nodeCpu / requests,
-    database: databaseCpu / requests,
-    generator: result.usage / requests,
-    generatorShare: result.usage / 1e6 / result.seconds,
-    others: Math.max(0, busy - own) / result.seconds / cpus().length,
-    refused: result.refused,
+    perSecond: right / seconds,
+    p50: latency.p50,
+    p99: latency.p99,
+    node: node / right,
+    database: database / right,
+    generator: usage / right,
+    generatorShare: usage / 1e6 / seconds,
+    others: Math.max(0, busy - own) / seconds / cpus().length,
   };
 }
 
@@ -88,7 +88,33 @@ export async function measureHash(passwordHash: string, ms: number): Promise<Mea
     generator: 0,
     generatorShare: 0,
     others: NaN,
-    refused: 0,
+  };
+}
+
+/** @throws Error that shows the first wrong answer, or says that there is none at all */
+export function assertRight(
+  mix: Mix,
+  result: LoadResult,
+): LoadResult & { readonly latency: NonNullable<LoadResult['latency']> } {
+  const { wrong, firstWrong, latency } = result;
+  if (firstWrong)
+    throw new Error(`${mix}: ${wrong} wrong answers, the first is ${firstWrong.status} ${firstWrong.body}`);
+  if (!latency) throw new Error(`${mix}: no answer`);
+  return { ...result, latency };
+}
+
+/** Begins to count processor time. @returns tells what server and database have used since, in microseconds */
+export async function usageOf(
+  postgres: Stage['postgres'],
+  contender: Contender,
+): Promise<() => Promise<{ node: number; database: number }>> {
+  const processesBefore = cpuTimes(postgres.processes());
+  const before = await contender.ask('state');
+  return async () => {
+    const after = await contender.ask('state');
+    const processes = cpuTimes(postgres.processes());
+    const database = processes.size > 0 ? cpuBetween(processesBefore, processes) : NaN;
+    return { node: after.usage - before.usage, database };
   };
 }
 

@@ -7,12 +7,58 @@ export interface Row {
   readonly rounds: Measurement[];
 }
 
-export interface Table {
-  readonly title: string;
-  readonly rows: readonly Row[];
-  /** The row that the others are held against, round by round. */
-  readonly baseline: Row;
-  readonly ratioHeader: string;
+/** A column of a table: its header, and what it says of a row. */
+export interface Column<Line> {
+  readonly header: string;
+  of(line: Line): string;
+}
+
+/** One figure of a measurement. */
+type Figure = (measurement: Measurement) => number;
+
+export const perSecond: Figure = (measurement) => measurement.perSecond;
+/** Microseconds of processor time a request, of server and database together. */
+export const cpuOf: Figure = ({ node, database }) => node + database;
+
+/** Medians over the rounds, and how they compare with another row of the same rounds. */
+export function standardColumns(baselineOf: (row: Row) => Row, baselineName: string): Column<Row>[] {
+  const compared = (figure: Figure) => comparison(`to ${baselineName}`, baselineOf, figure);
+  return [
+    { header: 'req/s', of: (row) => whole(medianOf(row, perSecond)) },
+    compared(perSecond),
+    { header: 'p50 ms', of: (row) => medianOf(row, ({ p50 }) => p50).toFixed(2) },
+    { header: 'p99 ms', of: (row) => medianOf(row, ({ p99 }) => p99).toFixed(2) },
+    { header: 'server µs', of: (row) => whole(medianOf(row, ({ node }) => node)) },
+    { header: 'database µs', of: (row) => whole(medianOf(row, ({ database }) => database)) },
+    { header: 'CPU µs', of: (row) => whole(medianOf(row, cpuOf)) },
+    compared(cpuOf),
+  ];
+}
+
+/** How a row compares with another of the same rounds. */
+export function comparison(header: string, baselineOf: (row: Row) => Row, figure: Figure): Column<Row> {
+  return { header, of: (row) => ratio(ratioTo(baselineOf(row), row, figure)) };
+}
+
+/** Aligned for a terminal. */
+export function formatTable<Line extends { readonly name: string }>(
+  title: string,
+  lines: readonly Line[],
+  columns: readonly Column<Line>[],
+): string {
+  const cells = lines.map((line) => columns.map((column) => column.of(line)));
+  const first = Math.max(title.length, ...lines.map(({ name }) => name.length));
+  const widths = columns.map(({ header }, column) =>
+    Math.max(header.length, ...cells.map((line) => line[column]!.length)),
+  );
+  const format = (name: string, values: readonly string[]) =>
+    [name.padEnd(first), ...values.map((value, column) => value.padStart(widths[column]!))].join('  ');
+  const head = format(
+    title,
+    columns.map(({ header }) => header),
+  );
+  const body = lines.map(({ name }, index) => format(name, cells[index]!));
+  return [head, '-'.repeat(head.length), ...body].join('\n');
 }
 
 /** Which machine and which versions. */
@@ -20,33 +66,6 @@ export function machineLine(postgresVersion: string): string {
   const model = cpus()[0]?.model ?? 'unknown';
   const cores = `${cpus().length} cores (${model.replaceAll(/\s+/g, ' ').trim()})`;
   return `${cores}, ${process.platform} ${process.arch}, Node ${process.version}, PostgreSQL ${postgresVersion}`;
-}
-
-/** Medians over the rounds, aligned for a terminal. */
-export function formatTable({ title, rows, baseline, ratioHeader }: Table): string {
-  const header = ['req/s', 'p50 ms', 'p99 ms', 'node µs', 'db µs', 'total µs', ratioHeader];
-  const cells = rows.map((row) => {
-    const of = (pick: (measurement: Measurement) => number) => median(row.rounds.map(pick));
-    return [
-      whole(of(({ perSecond }) => perSecond)),
-      of(({ p50 }) => p50).toFixed(2),
-      of(({ p99 }) => p99).toFixed(2),
-      whole(of(({ node }) => node)),
-      whole(of(({ database }) => database)),
-      whole(of(({ node, database }) => node + database)),
-      ratioTo(baseline, row).toFixed(2),
-    ];
-  });
-  const first = Math.max(title.length, ...rows.map(({ name }) => name.length));
-  const widths = header.map((text, column) =>
-    Math.max(text.length, ...cells.map((line) => line[column]!.length)),
-  );
-  const line = (name: string, values: readonly string[]) =>
-    [name.padEnd(first), ...values.map((value, column) => value.padStart(widths[column]!))].join('  ');
-  const head = line(title, header);
-  return [head, '-'.repeat(head.length), ...rows.map(({ name }, index) => line(name, cells[index]!))].join(
-    '\n',
-  );
 }
 
 /** Whether the load generator had room left: near a whole core it would measure itself. */
@@ -64,8 +83,14 @@ export function othersLine(rows: readonly Row[]): string {
 }
 
 /** The median of the ratios of each round: what disturbs a whole round disturbs both sides. */
-export function ratioTo(baseline: Row, row: Row): number {
-  return median(row.rounds.map(({ perSecond }, round) => perSecond / baseline.rounds[round]!.perSecond));
+export function ratioTo(baseline: Row, row: Row, figure: Figure): number {
+  return median(
+    row.rounds.map((measurement, round) => figure(measurement) / figure(baseline.rounds[round]!)),
+  );
+}
+
+function medianOf(row: Row, figure: Figure): number {
+  return median(row.rounds.map(figure));
 }
 
 export function median(values: readonly number[]): number {
@@ -74,7 +99,15 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-function whole(value: number): string {
+/** With the digits that say something. */
+export function ratio(value: number): string {
   if (Number.isNaN(value)) return '-';
-  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
+  if (value >= 9.95) return whole(value);
+  return value < 0.095 ? value.toPrecision(2) : value.toFixed(2);
+}
+
+/** Without digits behind the point, unless it is small. */
+export function whole(value: number): string {
+  if (Number.isNaN(value)) return '-';
+  return value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
 }

@@ -2,23 +2,37 @@ import { randomBytes } from 'node:crypto';
 import { startChild } from './child.ts';
 import type { Contender, ContenderState } from './contenders/contender.ts';
 import { createApp } from './create-app.ts';
-import { SESSIONS, type App } from './data.ts';
-import { startDatabase, type BenchDatabase } from './database.ts';
+import type { Population, Size } from './data.ts';
+import { startPostgres, type Postgres } from './database.ts';
 import type { LoadGenerator, LoadOrder, LoadResult } from './load/generator.ts';
 import { seed } from './seed.ts';
 
-/** Everything that a measurement needs, started and filled. */
-export interface Stage {
-  readonly database: BenchDatabase;
-  readonly contenders: { readonly bare: Contender; readonly nodePg: Contender; readonly latchkey: Contender };
-  readonly generator: LoadGenerator;
-  readonly app: App;
+/** A filled database and the servers on it. */
+export interface Target {
+  readonly population: Population;
   /** The stored hash of every user's password. */
   readonly passwordHash: string;
+  readonly nodePg: Contender;
+  readonly latchkey: Contender;
 }
 
+/** What all measurements share. */
+export interface Stage {
+  readonly postgres: Postgres;
+  /** The server that has no database. */
+  readonly bare: Contender;
+  readonly generator: LoadGenerator;
+  /** Makes a login storm beside the other one. */
+  readonly stormGenerator: LoadGenerator;
+  /** Makes and fills a database, and starts servers on it. */
+  openTarget(name: string, size: Size): Promise<Target>;
+}
+
+/** The load generator is believed who asks; nobody reaches a limit. */
+const SETTINGS = { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT: '1000000000/60' };
+
 /**
- * Starts PostgreSQL, the contenders and the load generator, each a process of its own, and stops them when the work
+ * Starts PostgreSQL, the contenders and the load generators, each a process of its own, and stops them when the work
  * is done or has failed.
  * @param stopped rejects when the work must end before its time
  */
@@ -45,25 +59,39 @@ export async function onStage(work: (stage: Stage) => Promise<void>, stopped: Pr
 
 async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Stage> {
   const masterKey = randomBytes(32);
-  const database = await startDatabase();
-  onClose(database.close);
+  const postgres = await startPostgres();
+  onClose(postgres.close);
 
-  const environment = { DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('base64') };
-  function start<Question, Answer>(module: string) {
+  function start<Question, Answer>(module: string, environment: Record<string, string> = {}) {
     const child = startChild<Question, Answer>(new URL(module, import.meta.url), environment);
     onClose(child.end);
     return child;
   }
-  const contender = (name: string) => start<'state', ContenderState>(`contenders/${name}.ts`);
-  const contenders = {
-    bare: contender('bare'),
-    nodePg: contender('node-pg'),
-    latchkey: contender('latchkey'),
-  };
-  const generator = start<LoadOrder, LoadResult>('load/generator.ts');
+  const contender = (name: string, environment?: Record<string, string>) =>
+    start<'state', ContenderState>(`contenders/${name}.ts`, environment);
+  const generator = () => start<LoadOrder, LoadResult>('load/generator.ts');
 
-  const { port } = await contenders.latchkey.ask('state');
-  const app = await createApp(port);
-  process.stderr.write(`seeding ${SESSIONS.toLocaleString('en')} sessions\n`);
-  return { database, contenders, generator, app, passwordHash: await seed(database, app, masterKey) };
+  return {
+    postgres,
+    bare: contender('bare'),
+    generator: generator(),
+    stormGenerator: generator(),
+    async openTarget(name, size) {
+      process.stderr.write(`seeding ${size.sessions.toLocaleString('en')} sessions\n`);
+      const began = performance.now();
+      const DATABASE_URL = await postgres.createDatabase(name);
+      const environment = { ...SETTINGS, DATABASE_URL, MASTER_KEY: masterKey.toString('base64') };
+
+      // It makes the schema and the application, and must not stand in the way of the seeder.
+      const first = contender('latchkey', environment);
+      const app = await createApp((await first.ask('state')).port);
+      await first.end();
+      const population = { app, ...size };
+      const passwordHash = await seed(DATABASE_URL, masterKey, population);
+
+      process.stderr.write(`seeded in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+      const nodePg = contender('node-pg', { DATABASE_URL });
+      return { population, passwordHash, nodePg, latchkey: contender('latchkey', environment) };
+    },
+  };
 }

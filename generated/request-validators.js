@@ -9,10 +9,10 @@ const bodies = {};
 (function (exports) {
 "use strict";
 exports.v0 = validate10;
-const schema11 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","password","hwid","nonce"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+const schema11 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","password","hwid","nonce"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 const func2 = module0;
-const pattern0 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const pattern2 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
+const pattern0 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
+const pattern1 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -104,9 +104,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -116,11 +115,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.username !== undefined){
-let data2 = data0.username;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err9 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -129,8 +125,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.username !== undefined){
+let data2 = data0.username;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -139,8 +139,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!pattern0.test(data2)){
-const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data2) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -149,9 +149,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data2)){
+const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -161,11 +160,8 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data0.password !== undefined){
-let data3 = data0.password;
-if(typeof data3 === "string"){
-if(func2(data3) > 128){
-const err13 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -174,8 +170,12 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err14 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.password !== undefined){
+let data3 = data0.password;
+if(typeof data3 === "string"){
+if(func2(data3) > 128){
+const err14 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -184,9 +184,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data3) < 1){
+const err15 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -196,11 +195,8 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data4 = data0.hwid;
-if(typeof data4 === "string"){
-if(func2(data4) > 256){
-const err16 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err16 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -209,8 +205,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err17 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data4 = data0.hwid;
+if(typeof data4 === "string"){
+if(func2(data4) > 256){
+const err17 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -219,8 +219,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!pattern0.test(data4)){
-const err18 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data4) < 1){
+const err18 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -229,9 +229,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-else {
-const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data4)){
+const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -241,11 +240,8 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data0.nonce !== undefined){
-let data5 = data0.nonce;
-if(typeof data5 === "string"){
-if(func2(data5) > 128){
-const err20 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err20 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -254,8 +250,12 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(func2(data5) < 8){
-const err21 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data0.nonce !== undefined){
+let data5 = data0.nonce;
+if(typeof data5 === "string"){
+if(func2(data5) > 128){
+const err21 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -264,8 +264,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(!pattern2.test(data5)){
-const err22 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(func2(data5) < 8){
+const err22 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -274,9 +274,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data5)){
+const err23 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -286,9 +285,8 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
 else {
-const err24 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -300,7 +298,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -309,12 +307,24 @@ vErrors.push(err25);
 }
 errors++;
 }
+}
+}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
 validate10.errors = vErrors;
 return errors === 0;
 }
 
 exports.v1 = validate11;
-const schema12 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","license_key","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_key":{"type":"string","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+const schema12 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","license_key","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -386,9 +396,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-else {
-const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -398,11 +407,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data0.license_key !== undefined){
-let data2 = data0.license_key;
-if(typeof data2 === "string"){
-if(func2(data2) > 128){
-const err7 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -411,8 +417,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.license_key !== undefined){
+let data2 = data0.license_key;
+if(typeof data2 === "string"){
+if(func2(data2) > 128){
+const err8 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -421,9 +431,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-else {
-const err9 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err9 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -433,11 +442,8 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data3 = data0.hwid;
-if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err10 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -446,8 +452,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data3 = data0.hwid;
+if(typeof data3 === "string"){
+if(func2(data3) > 256){
+const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -456,8 +466,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -466,9 +476,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -478,11 +487,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data0.nonce !== undefined){
-let data4 = data0.nonce;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err14 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err14 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -491,8 +497,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(func2(data4) < 8){
-const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data0.nonce !== undefined){
+let data4 = data0.nonce;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -501,8 +511,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern2.test(data4)){
-const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(func2(data4) < 8){
+const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -511,9 +521,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-else {
-const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data4)){
+const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -523,9 +532,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
 else {
-const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -537,7 +545,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -546,12 +554,24 @@ vErrors.push(err19);
 }
 errors++;
 }
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
 validate11.errors = vErrors;
 return errors === 0;
 }
 
 exports.v2 = validate12;
-const schema13 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"token":{"type":"string","minLength":1,"maxLength":4096},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+const schema13 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -613,9 +633,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-else {
-const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -625,11 +644,8 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data0.token !== undefined){
-let data2 = data0.token;
-if(typeof data2 === "string"){
-if(func2(data2) > 4096){
-const err6 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+else {
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -638,8 +654,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.token !== undefined){
+let data2 = data0.token;
+if(typeof data2 === "string"){
+if(func2(data2) > 4096){
+const err7 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -648,9 +668,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -660,11 +679,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data3 = data0.hwid;
-if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err9 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -673,8 +689,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data3 = data0.hwid;
+if(typeof data3 === "string"){
+if(func2(data3) > 256){
+const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -683,8 +703,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -693,9 +713,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -705,11 +724,8 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data0.nonce !== undefined){
-let data4 = data0.nonce;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err13 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -718,8 +734,12 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func2(data4) < 8){
-const err14 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data0.nonce !== undefined){
+let data4 = data0.nonce;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err14 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -728,8 +748,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!pattern2.test(data4)){
-const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(func2(data4) < 8){
+const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -738,9 +758,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-else {
-const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data4)){
+const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -750,9 +769,8 @@ vErrors.push(err16);
 errors++;
 }
 }
-}
 else {
-const err17 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -764,7 +782,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -773,12 +791,24 @@ vErrors.push(err18);
 }
 errors++;
 }
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
 validate12.errors = vErrors;
 return errors === 0;
 }
 
 exports.v3 = validate13;
-const schema14 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id"],"oneOf":[{"required":["session_token"]},{"required":["token"]}],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"session_token":{"type":"string","minLength":1,"maxLength":4096},"token":{"$ref":"#/properties/requestBody/properties/session_token"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+const schema14 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id"],"oneOf":[{"required":["session_token"]},{"required":["token"]}],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"session_token":{"type":"string","minLength":1,"maxLength":4096},"token":{"$ref":"#/properties/requestBody/properties/session_token"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 const schema15 = {"type":"string","minLength":1,"maxLength":4096};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -897,9 +927,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -909,11 +938,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data0.session_token !== undefined){
-let data2 = data0.session_token;
-if(typeof data2 === "string"){
-if(func2(data2) > 4096){
-const err8 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+else {
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -922,8 +948,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.session_token !== undefined){
+let data2 = data0.session_token;
+if(typeof data2 === "string"){
+if(func2(data2) > 4096){
+const err9 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -932,9 +962,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -944,11 +973,8 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data0.token !== undefined){
-let data3 = data0.token;
-if(typeof data3 === "string"){
-if(func2(data3) > 4096){
-const err11 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+else {
+const err11 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -957,8 +983,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err12 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.token !== undefined){
+let data3 = data0.token;
+if(typeof data3 === "string"){
+if(func2(data3) > 4096){
+const err12 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -967,9 +997,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data3) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -979,11 +1008,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data0.nonce !== undefined){
-let data4 = data0.nonce;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err14 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err14 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -992,8 +1018,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(func2(data4) < 8){
-const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data0.nonce !== undefined){
+let data4 = data0.nonce;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1002,8 +1032,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern2.test(data4)){
-const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(func2(data4) < 8){
+const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1012,9 +1042,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-else {
-const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data4)){
+const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1024,9 +1053,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
 else {
-const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1038,7 +1066,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1047,12 +1075,24 @@ vErrors.push(err19);
 }
 errors++;
 }
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
 validate13.errors = vErrors;
 return errors === 0;
 }
 
 exports.v4 = validate14;
-const schema16 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"secret":{"type":"string","minLength":1,"maxLength":256},"version":{"type":"string"},"executable_hash":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+const schema16 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"version":{"type":"string"},"executable_hash":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
 function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1114,9 +1154,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-else {
-const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1126,11 +1165,8 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data0.secret !== undefined){
-let data2 = data0.secret;
-if(typeof data2 === "string"){
-if(func2(data2) > 256){
-const err6 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1139,8 +1175,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.secret !== undefined){
+let data2 = data0.secret;
+if(typeof data2 === "string"){
+if(func2(data2) > 256){
+const err7 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1149,9 +1189,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1161,9 +1200,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.version !== undefined){
-if(typeof data0.version !== "string"){
-const err9 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1173,11 +1211,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data0.executable_hash !== undefined){
-let data4 = data0.executable_hash;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err10 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data0.version !== undefined){
+if(typeof data0.version !== "string"){
+const err10 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1186,8 +1222,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err11 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.executable_hash !== undefined){
+let data4 = data0.executable_hash;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err11 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1196,9 +1236,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data4) < 1){
+const err12 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1208,9 +1247,8 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
 else {
-const err13 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1222,7 +1260,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1231,13 +1269,25 @@ vErrors.push(err14);
 }
 errors++;
 }
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
 validate14.errors = vErrors;
 return errors === 0;
 }
 
 exports.v5 = validate15;
-const schema17 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
-const pattern10 = new RegExp("^[^\\u0000-\\u0020\\u007f-\\u009f]+$", "u");
+const schema17 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+const pattern16 = new RegExp("^[^\\u0000-\\u0020\\u007f-\\u009f]+$", "u");
 const formats0 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
 function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1330,9 +1380,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1342,11 +1391,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.secret !== undefined){
-let data2 = data0.secret;
-if(typeof data2 === "string"){
-if(func2(data2) > 256){
-const err9 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1355,8 +1401,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.secret !== undefined){
+let data2 = data0.secret;
+if(typeof data2 === "string"){
+if(func2(data2) > 256){
+const err10 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1365,9 +1415,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1377,11 +1426,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data0.username !== undefined){
-let data3 = data0.username;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err12 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1390,8 +1436,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.username !== undefined){
+let data3 = data0.username;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1400,8 +1450,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1410,9 +1460,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1422,11 +1471,8 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data0.password !== undefined){
-let data4 = data0.password;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err16 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err16 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1435,8 +1481,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(func2(data4) < 8){
-const err17 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data0.password !== undefined){
+let data4 = data0.password;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err17 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1445,9 +1495,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data4) < 8){
+const err18 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1457,11 +1506,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data5 = data0.hwid;
-if(typeof data5 === "string"){
-if(func2(data5) > 256){
-const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err19 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1470,8 +1516,12 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(func2(data5) < 1){
-const err20 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data5 = data0.hwid;
+if(typeof data5 === "string"){
+if(func2(data5) > 256){
+const err20 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1480,8 +1530,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!pattern0.test(data5)){
-const err21 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data5) < 1){
+const err21 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1490,9 +1540,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-else {
-const err22 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data5)){
+const err22 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1502,11 +1551,8 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data0.email !== undefined){
-let data6 = data0.email;
-if(typeof data6 === "string"){
-if(func2(data6) > 254){
-const err23 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+else {
+const err23 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1515,8 +1561,12 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(!pattern10.test(data6)){
-const err24 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
+}
+if(data0.email !== undefined){
+let data6 = data0.email;
+if(typeof data6 === "string"){
+if(func2(data6) > 254){
+const err24 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1525,8 +1575,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(!(formats0.test(data6))){
-const err25 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
+if(!pattern16.test(data6)){
+const err25 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1535,9 +1585,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-else {
-const err26 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(formats0.test(data6))){
+const err26 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1547,11 +1596,8 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data0.license_key !== undefined){
-let data7 = data0.license_key;
-if(typeof data7 === "string"){
-if(func2(data7) > 128){
-const err27 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err27 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1560,8 +1606,12 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(func2(data7) < 1){
-const err28 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.license_key !== undefined){
+let data7 = data0.license_key;
+if(typeof data7 === "string"){
+if(func2(data7) > 128){
+const err28 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1570,9 +1620,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data7) < 1){
+const err29 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1582,9 +1631,8 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
 else {
-const err30 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err30 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1596,7 +1644,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err31 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1605,12 +1653,24 @@ vErrors.push(err31);
 }
 errors++;
 }
+}
+}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
 validate15.errors = vErrors;
 return errors === 0;
 }
 
 exports.v6 = validate16;
-const schema18 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+const schema18 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
 function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1702,9 +1762,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1714,11 +1773,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.secret !== undefined){
-let data2 = data0.secret;
-if(typeof data2 === "string"){
-if(func2(data2) > 256){
-const err9 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1727,8 +1783,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.secret !== undefined){
+let data2 = data0.secret;
+if(typeof data2 === "string"){
+if(func2(data2) > 256){
+const err10 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1737,9 +1797,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1749,11 +1808,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data0.username !== undefined){
-let data3 = data0.username;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err12 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1762,8 +1818,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.username !== undefined){
+let data3 = data0.username;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1772,8 +1832,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1782,9 +1842,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1794,11 +1853,8 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data0.password !== undefined){
-let data4 = data0.password;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err16 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err16 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1807,8 +1863,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err17 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.password !== undefined){
+let data4 = data0.password;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err17 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1817,9 +1877,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data4) < 1){
+const err18 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1829,11 +1888,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data5 = data0.hwid;
-if(typeof data5 === "string"){
-if(func2(data5) > 256){
-const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err19 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1842,8 +1898,12 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(func2(data5) < 1){
-const err20 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data5 = data0.hwid;
+if(typeof data5 === "string"){
+if(func2(data5) > 256){
+const err20 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1852,8 +1912,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!pattern0.test(data5)){
-const err21 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data5) < 1){
+const err21 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1862,9 +1922,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-else {
-const err22 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data5)){
+const err22 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1874,9 +1933,8 @@ vErrors.push(err22);
 errors++;
 }
 }
-}
 else {
-const err23 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err23 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1888,7 +1946,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1897,12 +1955,24 @@ vErrors.push(err24);
 }
 errors++;
 }
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
 validate16.errors = vErrors;
 return errors === 0;
 }
 
 exports.v7 = validate17;
-const schema19 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","app_id"],"properties":{"token":{"type":"string","minLength":1,"maxLength":4096},"app_id":{"type":"string","minLength":1,"maxLength":64},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+const schema19 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","app_id"],"properties":{"token":{"type":"string","minLength":1,"maxLength":4096},"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1999,9 +2069,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data2)){
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2011,11 +2080,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data3 = data0.hwid;
-if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err9 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2024,8 +2090,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data3 = data0.hwid;
+if(typeof data3 === "string"){
+if(func2(data3) > 256){
+const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2034,8 +2104,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2044,9 +2114,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2056,9 +2125,8 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
 else {
-const err13 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2070,7 +2138,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2079,12 +2147,24 @@ vErrors.push(err14);
 }
 errors++;
 }
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
 validate17.errors = vErrors;
 return errors === 0;
 }
 
 exports.v8 = validate18;
-const schema20 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","license_key"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+const schema20 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","license_key"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
 function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2166,9 +2246,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2178,11 +2257,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data0.secret !== undefined){
-let data2 = data0.secret;
-if(typeof data2 === "string"){
-if(func2(data2) > 256){
-const err8 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2191,8 +2267,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.secret !== undefined){
+let data2 = data0.secret;
+if(typeof data2 === "string"){
+if(func2(data2) > 256){
+const err9 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2201,9 +2281,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2213,11 +2292,8 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data0.username !== undefined){
-let data3 = data0.username;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err11 = {instancePath:instancePath+"/requestBody/secret",schemaPath:"#/properties/requestBody/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2226,8 +2302,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.username !== undefined){
+let data3 = data0.username;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2236,8 +2316,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2246,9 +2326,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2258,11 +2337,8 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data0.license_key !== undefined){
-let data4 = data0.license_key;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err15 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2271,8 +2347,12 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err16 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.license_key !== undefined){
+let data4 = data0.license_key;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err16 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -2281,9 +2361,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-else {
-const err17 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data4) < 1){
+const err17 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -2293,9 +2372,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
 else {
-const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2307,7 +2385,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2316,12 +2394,24 @@ vErrors.push(err19);
 }
 errors++;
 }
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
 validate18.errors = vErrors;
 return errors === 0;
 }
 
 exports.v9 = validate19;
-const schema21 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"token":{"type":"string","minLength":1,"maxLength":4096}}}},"required":["requestBody"]};
+const schema21 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096}}}},"required":["requestBody"]};
 
 function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2383,9 +2473,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-else {
-const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2395,11 +2484,8 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data0.token !== undefined){
-let data2 = data0.token;
-if(typeof data2 === "string"){
-if(func2(data2) > 4096){
-const err6 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+else {
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2408,8 +2494,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.token !== undefined){
+let data2 = data0.token;
+if(typeof data2 === "string"){
+if(func2(data2) > 4096){
+const err7 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2418,9 +2508,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2430,9 +2519,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
 else {
-const err9 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err9 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2444,7 +2532,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err10 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2453,12 +2541,24 @@ vErrors.push(err10);
 }
 errors++;
 }
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
 validate19.errors = vErrors;
 return errors === 0;
 }
 
 exports.v10 = validate20;
-const schema22 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+const schema22 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2530,9 +2630,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-else {
-const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data1)){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2542,11 +2641,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data0.username !== undefined){
-let data2 = data0.username;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2555,8 +2651,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.username !== undefined){
+let data2 = data0.username;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err8 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2565,8 +2665,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern0.test(data2)){
-const err9 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data2) < 1){
+const err9 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2575,9 +2675,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data2)){
+const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2587,11 +2686,8 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data0.hwid !== undefined){
-let data3 = data0.hwid;
-if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2600,8 +2696,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.hwid !== undefined){
+let data3 = data0.hwid;
+if(typeof data3 === "string"){
+if(func2(data3) > 256){
+const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2610,8 +2710,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
-const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data3) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2620,9 +2720,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data3)){
+const err14 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2632,9 +2731,8 @@ vErrors.push(err14);
 errors++;
 }
 }
-}
 else {
-const err15 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2646,12 +2744,24 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err16 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
 else {
 vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
 }
 errors++;
 }
@@ -2712,7 +2822,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern10.test(data1)){
+if(!pattern16.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -2802,7 +2912,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
+if(!pattern1.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -2904,7 +3014,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern10.test(data1)){
+if(!pattern16.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -3051,7 +3161,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern0.test(data1)){
+if(!pattern1.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -3102,9 +3212,9 @@ return errors === 0;
 
 exports.v14 = validate24;
 const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
-const pattern22 = new RegExp("^[0-9a-f]{64}$", "u");
-const pattern23 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
-const pattern24 = new RegExp("^https?://", "u");
+const pattern33 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern34 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
+const pattern35 = new RegExp("^https?://", "u");
 const formats6 = module1.fullFormats.uri;
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3157,7 +3267,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern0.test(data1)){
+if(!pattern1.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -3255,7 +3365,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern22.test(data7)){
+if(!pattern33.test(data7)){
 const err12 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -3396,7 +3506,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern23.test(data13)){
+if(!pattern34.test(data13)){
 const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -3431,7 +3541,7 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(!pattern24.test(data14)){
+if(!pattern35.test(data14)){
 const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -3535,7 +3645,7 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(!pattern0.test(data17)){
+if(!pattern1.test(data17)){
 const err35 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err35];
@@ -3622,8 +3732,8 @@ return errors === 0;
 
 exports.v15 = validate25;
 const schema27 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","duration_days","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
-const pattern27 = new RegExp("^[0-9]{4}-", "u");
-const pattern28 = new RegExp("^[^\\u0000]*$", "u");
+const pattern38 = new RegExp("^[0-9]{4}-", "u");
+const pattern39 = new RegExp("^[^\\u0000]*$", "u");
 const formats8 = module1.fullFormats["date-time"];
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3766,7 +3876,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
+if(!pattern1.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -3801,7 +3911,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern27.test(data4)){
+if(!pattern38.test(data4)){
 const err15 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -3846,7 +3956,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!pattern28.test(data5)){
+if(!pattern39.test(data5)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -3961,7 +4071,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!pattern0.test(data2)){
+if(!pattern1.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -4006,7 +4116,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern0.test(data3)){
+if(!pattern1.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -4086,7 +4196,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern28.test(data5)){
+if(!pattern39.test(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -4111,7 +4221,7 @@ vErrors.push(err18);
 errors++;
 }
 if(typeof data6 === "string"){
-if(!pattern27.test(data6)){
+if(!pattern38.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err19];

@@ -137,7 +137,7 @@ export interface paths {
         put?: never;
         /**
          * End a session
-         * @description Ends the session of `session_token`; `token` is another name for the same member, and one of the two is
+         * @description Ends the session of `session_token`; `token` is another name for the same member, and exactly one of the two is
          *     needed. It is invalid on every node when the answer arrives. A session that has ended already gives 401
          *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`.
          *

@@ -83,7 +83,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const sessions = createSessions({ knex, lookup, bans, vpn, tokens, keys, clock, random });
   const screening = { bans, vpn };
   const users = createUsers({ knex, applications, licenses, passwords, ...screening, keys, clock, newId });
-  const cluster = createCluster({ knex, pool, clock, logger, nodeId, baseUrl });
+  const cluster = createCluster({ knex, pool, clock, logger, nodeId });
   metrics.watch({ database, passwords, limits });
   const services: Services = {
     applications,
@@ -130,6 +130,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     webUrl,
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
+    isPublic: config.baseUrl !== undefined || config.trustedProxies.length > 0,
     clock,
     random,
     logger,

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { prepareDrain } from './http/drain.ts';
 import { openAnonymousNetworks } from './platform/anonymous-networks/index.ts';
-import { openBroker } from './platform/broker/index.ts';
+import { openBroker, type Broker } from './platform/broker/index.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/index.ts';
 import { createNewId } from './platform/ids.ts';
@@ -94,13 +94,14 @@ async function withDatabase<Result>(
   const baseUrl = () => known;
   const webUrl = () => config.webUrl ?? known;
   const nodeId = createNewId(clock, random)('node');
-  const broker = await openBroker({ brokerUrl: config.brokerUrl, nodeId, logger });
-  const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
+  let broker: Broker | undefined;
   const close = async () => {
-    await broker.close();
+    await broker?.close();
     await database.close();
   };
   try {
+    broker = await openBroker({ brokerUrl: config.brokerUrl, nodeId, logger });
+    const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
     const surroundings = {
       config,
       database,

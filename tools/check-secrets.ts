@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Contract, type Ref, type Schema, readContract, resolve } from './generate/document.ts';
 
-const SECRET = /^((.*_)?(secret|password|token|otp|credential)|license_key)$/;
+const SECRET = /^((.*_)?(secret|password|token|otp|credential)|license_key|hwid|session_id)$/;
 
 /**
  * Properties that hold a secret, by their name or by `format: password`, and lack `x-redact: true`. Redocly's

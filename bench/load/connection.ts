@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 /** An answer as far as the load generator looks at it. */
 export interface Answer {
   readonly status: number;
+  /** The status line and the headers. */
+  readonly head: string;
   readonly body: string;
 }
 
@@ -41,7 +43,8 @@ export function openConnection(
         const start = end + END_OF_HEAD.length;
         const length = parseInt(received.slice(received.indexOf(LENGTH) + LENGTH.length, end), 10);
         if (received.length < start + length) return true;
-        const answer = { status: Number(received.slice(9, 12)), body: received.slice(start) };
+        const status = Number(received.slice(9, 12));
+        const answer = { status, head: received.slice(0, start), body: received.slice(start) };
         received = '';
         onAnswer(answer);
         return true;

@@ -1,40 +1,82 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import * as data from '../data.ts';
 
-/** What is asked: verifications by signed token, by token or session id in turn, these with the machine, or logins. */
-export type Mix = 'tokens' | 'handles' | 'machines' | 'logins';
+/**
+ * What is asked: verifications by signed token, by token or session id in turn, these with the machine; logins of both
+ * versions; activations, each of a key that nobody has used.
+ */
+export type Mix = 'tokens' | 'handles' | 'machines' | 'logins' | 'loginsV2' | 'activations';
 
-const PATHS: Readonly<Record<Mix, string>> = {
-  tokens: '/api/v1/client/verify-session',
-  handles: '/api/v1/client/verify-session',
-  machines: '/api/v1/client/verify-session',
-  logins: '/api/v1/client/login',
+interface Request {
+  readonly path: string;
+  /** What only a right answer contains. */
+  readonly answer: string;
+}
+
+export const REQUESTS: Readonly<Record<Mix, Request>> = {
+  tokens: { path: '/api/v1/client/verify-session', answer: '"valid":true' },
+  handles: { path: '/api/v1/client/verify-session', answer: '"valid":true' },
+  machines: { path: '/api/v1/client/verify-session', answer: '"valid":true' },
+  logins: { path: '/api/v1/client/login', answer: '"session_id":"' },
+  loginsV2: { path: '/api/v2/client/login', answer: '"signature":"' },
+  activations: { path: '/api/v1/client/activate', answer: '"expires_at":"' },
 };
 
-/** @returns a maker of requests about random sessions or users, each a complete HTTP/1.1 message */
-export function requestMaker(app: data.App): (mix: Mix) => string {
-  const sessions = Array.from({ length: data.SESSIONS }, (_, session) => session);
-  const tokens = sessions.map((session) => data.tokenOf(app.app_id, session));
-  const sessionIds = sessions.map(data.sessionIdOf);
-  const machines = sessions.map((session) => data.hwidOf(data.userOfSession(session)));
-  let turn = false;
+/** What one request says, and who says it: every user has an address of his own. */
+interface Message {
+  readonly body: object;
+  readonly user?: number;
+}
 
-  function bodyOf(mix: Mix): object {
-    if (mix === 'logins') {
-      const user = data.SESSION_USERS + Math.floor(Math.random() * data.LOGIN_USERS);
-      const credentials = { username: data.usernameOf(user), password: data.PASSWORD };
-      return { ...app, ...credentials, hwid: data.hwidOf(user) };
-    }
-    const session = Math.floor(Math.random() * data.SESSIONS);
+/** @returns a maker of requests about random sessions or users, each a complete HTTP/1.1 message */
+export function requestMaker({ app, sessions, licenses }: data.Population): (mix: Mix) => string {
+  const hwids = Array.from({ length: data.MACHINES }, (_, machine) => data.hwidOf(machine));
+  const hwidOf = (number: number) => hwids[number % data.MACHINES];
+  const below = (count: number) => Math.floor(Math.random() * count);
+  let turn = false;
+  let nextLicense = 0;
+
+  function verification(mix: Mix): Message {
+    const session = below(sessions);
     turn = !turn;
-    const token = mix === 'tokens' || turn ? tokens[session] : sessionIds[session];
-    return { app_id: app.app_id, token, ...(mix === 'machines' && { hwid: machines[session] }) };
+    const byToken = mix === 'tokens' || turn;
+    const token = byToken ? data.tokenOf(app.app_id, session) : data.sessionIdOf(session);
+    return { body: { app_id: app.app_id, token, ...(mix === 'machines' && { hwid: hwidOf(session) }) } };
+  }
+
+  function login(version: object): Message {
+    const user = below(data.LOGIN_USERS);
+    const credentials = { username: data.usernameOf(user), password: data.PASSWORD, hwid: hwidOf(user) };
+    return { user, body: { ...version, ...credentials } };
+  }
+
+  function activation(): Message {
+    if (nextLicense === licenses) throw new Error(`all ${licenses} licence keys are used: seed more of them`);
+    const user = data.LOGIN_USERS + below(data.REDEEMING_USERS);
+    const license_key = data.licenseKeyOf(nextLicense++);
+    return { user, body: { ...app, username: data.usernameOf(user), license_key } };
+  }
+
+  function messageOf(mix: Mix): Message {
+    if (mix === 'logins') return login(app);
+    if (mix === 'loginsV2') return login({ app_id: app.app_id, nonce: randomUUID() });
+    if (mix === 'activations') return activation();
+    return verification(mix);
+  }
+
+  function signature(body: string): string {
+    const hmac = createHmac('sha256', app.secret).update(body).digest('hex');
+    return `X-Signature: ${hmac}\r\nX-Timestamp: ${Date.now()}\r\n`;
   }
 
   return (mix) => {
-    const body = JSON.stringify(bodyOf(mix));
+    const { body, user } = messageOf(mix);
+    const text = JSON.stringify(body);
+    const from = user === undefined ? '' : `X-Forwarded-For: 10.0.${user >> 8}.${user & 255}\r\n`;
     return (
-      `POST ${PATHS[mix]} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: latchkey-bench\r\nAccept: application/json\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      `POST ${REQUESTS[mix].path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: latchkey-bench\r\n` +
+      `Accept: application/json\r\nContent-Type: application/json\r\n` +
+      `${from}${mix === 'loginsV2' ? signature(text) : ''}Content-Length: ${text.length}\r\n\r\n${text}`
     );
   };
 }

@@ -20,7 +20,7 @@ export interface ApplicationRow {
   readonly require_signatures: boolean;
   readonly block_vpn: boolean;
   readonly vpn_fail_closed: boolean;
-  readonly has_bans: boolean;
+  readonly has_client_bans: boolean;
   readonly minimum_version: string | null;
   readonly download_url: string | null;
   readonly max_sessions: number;

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Developers } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -21,6 +22,9 @@ import * as store from './application-store.ts';
 import { isBelow, isVersion } from './version.ts';
 
 export type { Application, OwnApplication } from './application.ts';
+
+/** Identifiers that are remembered to exist. */
+const MOST_KNOWN = 10_000;
 
 export interface ApplicationChanges extends Partial<ApplicationSettings> {
   readonly status?: ApplicationStatus;
@@ -43,18 +47,19 @@ export interface Applications {
    */
   authenticate(appId: string, secret: string): Promise<Application>;
   /**
-   * Finds an application by anything that only its secret can prove. An unknown one takes as long as a failed proof.
+   * Finds an application, whatever its status, by anything that only its secret can prove. An unknown one takes as long
+   * as a failed proof.
    * @param proves whether a secret is the right one; must take the same time for every secret
    * @returns the application and the secret that proved right
-   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE
+   * @throws ApiError INVALID_APP_CREDENTIALS
    */
   authenticateBy(
     appId: string,
     proves: (secret: Buffer) => boolean,
   ): Promise<{ readonly application: Application; readonly secret: Buffer }>;
-  /** An application whose client need not know the secret. @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE */
+  /** An application, whatever its status, whose client need not know the secret. @throws ApiError INVALID_APP_CREDENTIALS */
   withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
-  /** Whether there is such an application, whatever its status. */
+  /** Whether there is such an application, or was one of late, whatever its status. Decides nothing but what is counted together. */
   exists(appId: string): Promise<boolean>;
   /**
    * The handshake of a starting program.
@@ -65,7 +70,7 @@ export interface Applications {
     readonly secret: string;
     readonly version?: string | undefined;
     readonly executableHash?: string | undefined;
-    readonly client: { readonly address: string };
+    readonly client: Client;
   }): Promise<Handshake>;
   /**
    * The application as it is now and stays until the caller's transaction ends: whoever changes, pauses or deletes it
@@ -76,7 +81,7 @@ export interface Applications {
   /** The same for an application of the developer, whatever its status. @throws ApiError APPLICATION_NOT_FOUND */
   holdOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
   /** Says whether machines or networks are banned, inside the caller's transaction. */
-  noteBans(trx: Knex.Transaction, appId: string, hasBans: boolean): Promise<void>;
+  noteClientBans(trx: Knex.Transaction, appId: string, hasClientBans: boolean): Promise<void>;
   /** Holds an application of the developer alone: for what must come before or after every login. @throws ApiError APPLICATION_NOT_FOUND */
   lockOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
   /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
@@ -112,6 +117,7 @@ interface Dependencies {
 
 export function createApplications(deps: Dependencies): Applications {
   const { knex, developers, vpn, keyring, clock, random, newId } = deps;
+  const known = new Set<string>();
   const decoyContext = 'application-secret:decoy';
   const decoy = keyring.seal(Buffer.from(newSecret(random)), decoyContext);
 
@@ -121,7 +127,8 @@ export function createApplications(deps: Dependencies): Applications {
       ? keyring.open(row.secret_sealed, secretContext(row.app_id))
       : keyring.open(decoy, decoyContext);
     if (!proves(secret)) throw new ApiError('INVALID_APP_CREDENTIALS');
-    return { application: toUsableApplication(row), secret };
+    if (!row) throw new ApiError('INVALID_APP_CREDENTIALS');
+    return { application: toApplication(row), secret };
   }
 
   async function authenticate(appId: string, secret: string): Promise<Application> {
@@ -129,6 +136,7 @@ export function createApplications(deps: Dependencies): Applications {
     const { application } = await authenticateBy(appId, (expected) =>
       timingSafeEqual(sha256(expected), given),
     );
+    assertUsable(application);
     return application;
   }
 
@@ -148,7 +156,13 @@ export function createApplications(deps: Dependencies): Applications {
     authenticate,
     authenticateBy,
     withSecret: (appId) => authenticateBy(appId, () => true),
-    exists: (appId) => store.applicationExists(knex, appId),
+    async exists(appId) {
+      if (known.has(appId)) return true;
+      const exists = await store.applicationExists(knex, appId);
+      if (known.size >= MOST_KNOWN) known.clear();
+      if (exists) known.add(appId);
+      return exists;
+    },
 
     async init({ appId, secret, version, executableHash, client }) {
       const application = await authenticate(appId, secret);
@@ -177,7 +191,8 @@ export function createApplications(deps: Dependencies): Applications {
       return toOwnApplication(await required(store.lockApplicationOfDeveloper(trx, developerId, appId)));
     },
 
-    noteBans: (trx, appId, hasBans) => store.updateApplication(trx, appId, { has_bans: hasBans }),
+    noteClientBans: (trx, appId, hasClientBans) =>
+      store.updateApplication(trx, appId, { has_client_bans: hasClientBans }),
 
     async takeUserSeat(trx, appId) {
       if (await store.takeUserSeat(trx, appId)) return;
@@ -284,6 +299,11 @@ function sha256(value: Uint8Array | string): Buffer {
 
 function toUsableApplication(row: store.ApplicationRow | undefined): Application {
   if (!row) throw new ApiError('INVALID_APP_CREDENTIALS');
-  if (row.status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
-  return toApplication(row);
+  const application = toApplication(row);
+  assertUsable(application);
+  return application;
+}
+
+function assertUsable({ status }: Application): void {
+  if (status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
 }

@@ -17,7 +17,7 @@ export interface BanRow {
 /** Whom a request is about; what is left out is not looked for. */
 export interface Subject {
   readonly userId?: string;
-  readonly hwidDigest?: Buffer | null;
+  readonly hwidDigests?: readonly Buffer[];
   readonly address?: string;
 }
 
@@ -25,23 +25,27 @@ export interface Subject {
 export async function findBanKind(
   db: Knex,
   appId: string,
-  { userId, hwidDigest, address }: Subject,
+  { userId, hwidDigests = [], address }: Subject,
   now: Date,
 ): Promise<BanKind | undefined> {
   const { rows } = await db.raw<{ rows: { kind: BanKind }[] }>(
-    `select kind from bans
-     where app_id = :appId and (expires_at is null or expires_at > :now) and (
-       (kind = 'user' and user_id = :userId::text)
-       or (kind = 'hardware' and hwid_digest = :hwidDigest::bytea)
-       or (kind = 'network' and network >>= :address::inet))
+    `select kind from (
+       select kind, expires_at from bans where app_id = :appId and kind = 'user' and user_id = :userId::text
+       union all
+       select kind, expires_at from bans
+       where app_id = :appId and kind = 'hardware' and hwid_digest = any (:hwidDigests::bytea[])
+       union all
+       select kind, expires_at from bans where app_id = :appId and kind = 'network' and network >>= :address::inet
+     ) found
+     where expires_at is null or expires_at > :now
      order by kind desc limit 1`,
     {
       appId,
       now,
       userId: (userId ?? null) as string,
-      hwidDigest: (hwidDigest ?? null) as Buffer,
+      hwidDigests: hwidDigests as Buffer[],
       address: (address ?? null) as string,
-    },
+    } as Record<string, Knex.RawBinding>,
   );
   return rows[0]?.kind;
 }
@@ -66,7 +70,7 @@ export async function deleteBan(trx: Knex.Transaction, appId: string, banId: str
 }
 
 /** Whether machines or networks are banned, be it for a time that is over. */
-export async function hasScreeningBans(trx: Knex.Transaction, appId: string): Promise<boolean> {
+export async function hasClientBans(trx: Knex.Transaction, appId: string): Promise<boolean> {
   const row = await trx('bans')
     .where({ app_id: appId })
     .whereIn('kind', ['hardware', 'network'])

@@ -47,7 +47,7 @@ const CODES = { user: 'USER_BANNED', hardware: 'HWID_BANNED', network: 'ADDRESS_
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly applications: Pick<Applications, 'noteBans'>;
+  readonly applications: Pick<Applications, 'noteClientBans'>;
   readonly clock: Clock;
   readonly newId: NewId;
 }
@@ -72,7 +72,7 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
         created_at: clock.now(),
       };
       await store.insertBan(trx, row);
-      if (banned.kind !== 'user') await applications.noteBans(trx, appId, true);
+      if (banned.kind !== 'user') await applications.noteClientBans(trx, appId, true);
       return toBan(row);
     },
 
@@ -88,7 +88,7 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
 
     async remove(trx, appId, banId) {
       if (!(await store.deleteBan(trx, appId, banId))) throw new ApiError('BAN_NOT_FOUND');
-      await applications.noteBans(trx, appId, await store.hasScreeningBans(trx, appId));
+      await applications.noteClientBans(trx, appId, await store.hasClientBans(trx, appId));
     },
   };
 }

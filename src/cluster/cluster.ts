@@ -27,15 +27,11 @@ interface Dependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly nodeId: string;
-  readonly baseUrl: () => string;
 }
 
 /** The processes that share one database know of each other by it. */
-export function createCluster({ knex, pool, clock, logger, nodeId, baseUrl }: Dependencies): Cluster {
-  const startedAt = clock.now();
-
-  const announce = () =>
-    announceNode(knex, { node_id: nodeId, base_url: baseUrl(), started_at: startedAt, seen_at: clock.now() });
+export function createCluster({ knex, pool, clock, logger, nodeId }: Dependencies): Cluster {
+  const announce = () => announceNode(knex, { node_id: nodeId, seen_at: clock.now() });
 
   const count = () => countNodes(pool, nodeId, new Date(clock.now().getTime() - ALIVE_FOR_MS));
 

@@ -3,14 +3,12 @@ import type pg from 'pg';
 
 export interface NodeRow {
   readonly node_id: string;
-  readonly base_url: string;
-  readonly started_at: Date;
   readonly seen_at: Date;
 }
 
 /** Says that a node is alive. */
 export async function announceNode(db: Knex, row: NodeRow): Promise<void> {
-  await db('nodes').insert(row).onConflict('node_id').merge(['seen_at', 'base_url']);
+  await db('nodes').insert(row).onConflict('node_id').merge(['seen_at']);
 }
 
 export async function forgetNode(db: Knex, nodeId: string): Promise<void> {

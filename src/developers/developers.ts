@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
-import { addressBlock } from '../platform/address.ts';
+import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
@@ -31,7 +31,7 @@ export interface Developers {
     readonly name?: string | undefined;
   }): Promise<DeveloperSession>;
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
-  login(email: string, password: string, client: { readonly address: string }): Promise<DeveloperSession>;
+  login(email: string, password: string, client: Client): Promise<DeveloperSession>;
   /** The account of an address; undefined when there is none. */
   idOf(email: string): Promise<string | undefined>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
@@ -91,15 +91,15 @@ export function createDevelopers(deps: Dependencies): Developers {
 
     async login(email, password, client) {
       const emailKey = email.toLowerCase();
+      passwords.assertRoom();
       const account = ['developer', emailKey, addressBlock(client.address)];
-      await limits.assertMayTry(account);
       const developer = await store.findDeveloper(knex, emailKey);
       const { valid, rehashed } = await passwords.verify(developer?.password_hash, password);
       if (!developer || !valid) {
-        await limits.countFailure(account);
+        await limits.countFailure([account]);
         throw new ApiError('INVALID_CREDENTIALS');
       }
-      await limits.assertMayTry(account);
+      await limits.assertMayTry([account]);
       if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
       return signIn(knex, developer.developer_id);
     },

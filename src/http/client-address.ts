@@ -1,12 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
-import { canonicalAddress } from '../platform/address.ts';
+import { canonicalAddress, type Client } from '../platform/address.ts';
 
-/** Where a request comes from. */
-export interface Client {
-  /** In canonical form; worked out when it is first asked for. */
-  readonly address: string;
-}
+/** Some proxies write the port of the client as well. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /**
  * Tells clients by the socket's address. `X-Forwarded-For` counts only as far as the proxies that wrote it are trusted:
@@ -16,17 +13,23 @@ export interface Client {
 export function createClientOf(trustedProxies: readonly string[]): (request: IncomingMessage) => Client {
   const trusts = proxyAddr.compile([...trustedProxies]);
 
-  function addressOf(request: IncomingMessage): string {
-    const socket = request.socket.remoteAddress ?? '';
-    if (trustedProxies.length === 0) return canonicalAddress(socket) ?? socket;
-    // What a trusted proxy forwarded and is no address tells nothing: then it is the proxy itself.
-    return canonicalAddress(proxyAddr(request, trusts)) ?? canonicalAddress(socket) ?? socket;
+  function forwardedAddress(request: IncomingMessage, socketAddress: string): string | undefined {
+    if (trustedProxies.length === 0 || !trusts(socketAddress, 0)) return undefined;
+    const written = proxyAddr(request, trusts);
+    const [, v4, v6] = WITH_PORT.exec(written) ?? [];
+    return canonicalAddress(v4 ?? v6 ?? written);
   }
 
-  return (request) => new LazyClient(() => addressOf(request));
+  return (request) => {
+    // Asked for at once: a socket that has closed does not know it any more.
+    const socketAddress = request.socket.remoteAddress ?? '0.0.0.0';
+    return new LazyClient(
+      // What a trusted proxy forwarded and is no address tells nothing: then it is the proxy itself.
+      () => forwardedAddress(request, socketAddress) ?? canonicalAddress(socketAddress) ?? socketAddress,
+    );
+  };
 }
 
-/** Most requests are answered without their address. */
 class LazyClient implements Client {
   readonly #find: () => string;
   #address: string | undefined;

@@ -6,7 +6,7 @@ import type { Handler, HandlerRequest, Handlers, OperationId } from '../../handl
 import { ApiError } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
-import type { Client } from './client-address.ts';
+import type { Client } from '../platform/address.ts';
 import { ContractValidator } from './contract-validator.ts';
 import { deprecatedOperations, type Deprecated } from './deprecation.ts';
 import { validationFailed } from './faults.ts';
@@ -141,10 +141,10 @@ function toHandlerRequest(context: Context): HandlerRequest<OperationId> {
   } as HandlerRequest<OperationId>;
 }
 
-/** The application that a body names; undefined when what it names cannot be one. */
+/** The application that a body names; undefined when it names none. */
 function appIdOf(body: unknown): string | undefined {
   const appId = (body as { app_id?: unknown } | null | undefined)?.app_id;
-  return typeof appId === 'string' && appId.length <= 64 && !appId.includes('\0') ? appId : undefined;
+  return typeof appId === 'string' ? appId : undefined;
 }
 
 function notFound(): never {

@@ -6,16 +6,23 @@ import { canonicalAddress } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+/** What proxies add. */
+const FORWARDED =
+  /^(forwarded|via|x-(original-)?forwarded-.*|x-real-ip|(x-|true-|cf-)?(client|connecting)-ip)$/;
+const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 
 /**
  * Answers a scrape of Prometheus.
- * @param token the bearer token that is demanded; without one only this machine gets an answer, and nothing that a proxy
- *   forwards: to everybody else the address does not exist
+ * @param options.token the bearer token that is demanded. Without one only this machine gets an answer, and only as long as
+ *   nothing points to a proxy: to everybody else the address does not exist
+ * @param options.isPublic the configuration speaks of a proxy in front
  */
-export function createMetricsPage({ metrics }: Services, token: string | undefined): RequestHandler {
+export function createMetricsPage(
+  { metrics }: Services,
+  { token, isPublic }: { readonly token: string | undefined; readonly isPublic: boolean },
+): RequestHandler {
   return async (request, response, next) => {
-    if (token === undefined && !isLocal(request)) return next(new ApiError('NOT_FOUND'));
+    if (token === undefined && (isPublic || !isLocal(request))) return next(new ApiError('NOT_FOUND'));
     if (token !== undefined && !isToken(bearerToken(request.headers.authorization), token)) {
       return next(new ApiError('UNAUTHORIZED'));
     }
@@ -27,7 +34,8 @@ export function createMetricsPage({ metrics }: Services, token: string | undefin
 }
 
 function isLocal(request: IncomingMessage): boolean {
-  if (FORWARDED.some((name) => request.headers[name] !== undefined)) return false;
+  if (Object.keys(request.headers).some((name) => FORWARDED.test(name))) return false;
+  if (!LOCAL_HOST.test(request.headers.host ?? '')) return false;
   const address = canonicalAddress(request.socket.remoteAddress ?? '') ?? '';
   return address === '::1' || address.startsWith('127.');
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
-import type { Client } from './client-address.ts';
+import type { Client } from '../platform/address.ts';
 
 /**
  * What a limit counts for: one application, or all of the requests of a kind that belongs to none. `x-rate-limit` of an

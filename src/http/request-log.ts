@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '../errors/api-error.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Exchange } from './contract.ts';
 import { redact, requestSchema, responseSchema } from './redaction.ts';
-import type { HttpResponse } from './response.ts';
 
 /** What the service says about its requests. Every line has the request id of the answer. */
 export interface RequestLog {
@@ -12,11 +12,13 @@ export interface RequestLog {
   /**
    * A request that was answered: refused ones at level `info`, all others at `debug`, there with what was sent and
    * answered, as far as the contract lets it be seen.
+   * @param exchange undefined for what is for no operation of the contract
    */
   answered(
     request: IncomingMessage,
-    exchange: Exchange | ApiError,
-    answer: HttpResponse,
+    client: Client,
+    exchange: Exchange | undefined,
+    answer: { readonly status: number; readonly body?: unknown },
     requestId: string,
   ): void;
 }
@@ -31,29 +33,34 @@ export function createRequestLog(logger: Logger): RequestLog {
         logger.warn({ request_id: requestId, reason: (cause as Error).message }, code);
     },
 
-    answered({ method, url }, exchange, { status, body }, requestId) {
+    answered({ method, url }, client, exchange, { status, body }, requestId) {
       const level = status >= 400 ? 'info' : 'debug';
       if (!logger.isLevelEnabled(level)) return;
-      const line = { request_id: requestId, method, path: url!.split('?', 1)[0], status };
-      if (exchange instanceof ApiError) {
-        logger[level]({ ...line, code: exchange.code }, 'answered');
-        return;
-      }
-      const { operation, client } = exchange;
-      const { code, error } = body as { code?: unknown; error?: unknown };
       logger[level](
         {
-          ...line,
-          operation: operation.operationId,
+          request_id: requestId,
+          method,
+          path: url!.split('?', 1)[0],
+          operation: exchange?.operation.operationId,
+          status,
+          code: status >= 400 ? codeOf(body) : undefined,
           address: client.address,
-          ...(status >= 400 && { code: typeof code === 'string' ? code : error }),
-          ...(logger.isLevelEnabled('debug') && {
-            request: redact(requestSchema(operation), exchange.body),
-            ...(status < 400 && { response: redact(responseSchema(operation, status), body) }),
-          }),
+          ...(exchange && logger.isLevelEnabled('debug') && seen(exchange, status, body)),
         },
         'answered',
       );
     },
   };
+}
+
+/** The code of an error in either model. */
+function codeOf(body: unknown): unknown {
+  const { code, error } = (body ?? {}) as { readonly code?: unknown; readonly error?: unknown };
+  return typeof code === 'string' ? code : error;
+}
+
+function seen({ operation, body: sent }: Exchange, status: number, answered: unknown): object {
+  const request = redact(requestSchema(operation), sent);
+  if (status >= 400) return { request };
+  return { request, response: redact(responseSchema(operation, status), answered) };
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { ApiError } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Random } from '../platform/random.ts';
@@ -33,6 +34,8 @@ interface Dependencies {
   readonly webUrl: () => string;
   readonly trustedProxies: readonly string[];
   readonly metricsToken: string | undefined;
+  /** Whether the configuration speaks of a proxy in front. */
+  readonly isPublic: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -76,12 +79,12 @@ export function createHttpServer(deps: Dependencies): Server {
   const pages = createPages({
     contractDocument: deps.contractDocument,
     deprecations: contract.deprecated,
-    metrics: createMetricsPage(services, deps.metricsToken),
+    metrics: createMetricsPage(services, { token: deps.metricsToken, isPublic: deps.isPublic }),
     onError: answerError,
   });
 
   /** The operation that a request is for; none where only an error can be the answer. */
-  function toExchange(request: IncomingMessage, path: string): Exchange | MethodNotAllowed {
+  function toExchange(request: IncomingMessage, client: Client, path: string): Exchange | MethodNotAllowed {
     const operations = contract.operationsAt(path)!;
     const operation = operations.get(request.method === 'HEAD' ? 'GET' : request.method!);
     if (!operation) return new MethodNotAllowed([...operations.keys()]);
@@ -91,7 +94,7 @@ export function createHttpServer(deps: Dependencies): Server {
       request,
       path,
       search: searchOf(request),
-      client: clientOf(request),
+      client,
       answerHeaders: marks ? deprecationHeaders(marks, baseUrl(), webUrl()) : {},
     };
   }
@@ -122,20 +125,26 @@ export function createHttpServer(deps: Dependencies): Server {
     const path = pathOf(request);
     if (!fault && !contract.operationsAt(path)) {
       response.setHeader('X-Request-Id', requestId);
-      response.once('finish', () => metrics.observeRequest(NO_OPERATION, response.statusCode, startedAt));
+      const client = clientOf(request);
+      response.once('finish', () => {
+        metrics.observeRequest(NO_OPERATION, response.statusCode, startedAt);
+        log.answered(request, client, undefined, { status: response.statusCode }, requestId);
+      });
       pages(request as Request, response as Response, () => response.destroy());
       return;
     }
-    const exchange = fault ?? toExchange(request, path);
+    const client = clientOf(request);
+    const exchange = fault ?? toExchange(request, client, path);
     answer(request, exchange, requestId)
       .then((answered) => {
         // Answered already when the connection broke down in the middle of the body.
         if (response.headersSent) return;
         if (fault) response.setHeader('Connection', 'close');
         writeResponse(response, requestId, answered);
-        const operation = exchange instanceof ApiError ? NO_OPERATION : exchange.operation.operationId!;
+        const dispatched = exchange instanceof ApiError ? undefined : exchange;
+        const operation = dispatched?.operation.operationId ?? NO_OPERATION;
         metrics.observeRequest(operation, answered.status, startedAt);
-        log.answered(request, exchange, answered, requestId);
+        log.answered(request, client, dispatched, answered, requestId);
       })
       .catch((error: unknown) => {
         logger.error({ request_id: requestId, err: error }, 'an answer could not be written');

@@ -1,7 +1,7 @@
 import { OpenAPIRouter } from 'openapi-backend';
 import type { Document, Operation, ParsedRequest, Request } from 'openapi-backend';
 import { ApiError } from '../errors/api-error.ts';
-import type { Client } from './client-address.ts';
+import type { Client } from '../platform/address.ts';
 import { withIntegers, type TextQuery } from './query.ts';
 
 /** A request as openapi-backend takes it, parsed once before. */

@@ -43,6 +43,7 @@ export interface License {
 }
 
 export interface Redemption {
+  readonly licenseId: string;
   readonly tier: string;
   /** When the tier that the key gave ends. */
   readonly expiresAt: Date;
@@ -64,10 +65,14 @@ export interface Licenses {
   assertRedeemable(db: Knex, application: Application, licenseKey: string): Promise<void>;
   /**
    * Whom a key logs in.
-   * @returns the user who redeemed it; undefined for one that is unused
+   * @returns the licence and the user who redeemed it; undefined for one that is unused
    * @throws ApiError LICENSE_NOT_FOUND, LICENSE_UNUSABLE
    */
-  holderOf(db: Knex, application: Application, licenseKey: string): Promise<string | undefined>;
+  holderOf(
+    db: Knex,
+    application: Application,
+    licenseKey: string,
+  ): Promise<{ readonly licenseId: string; readonly userId: string } | undefined>;
   /**
    * Spends a key on a user, exactly once, inside the caller's transaction, which holds the user's row.
    * @throws ApiError LICENSE_NOT_FOUND, LICENSE_ALREADY_USED, LICENSE_UNUSABLE, LICENSE_NOT_APPLICABLE
@@ -207,7 +212,9 @@ export function createLicenses(deps: Dependencies): Licenses {
 
     async holderOf(db, application, licenseKey) {
       const license = await store.findLicense(db, application.appId, digestOf(licenseKey));
-      if (license?.status === 'redeemed' && license.redeemed_by !== null) return license.redeemed_by;
+      if (license?.status === 'redeemed' && license.redeemed_by !== null) {
+        return { licenseId: license.license_id, userId: license.redeemed_by };
+      }
       assertUsable(license);
       return undefined;
     },
@@ -220,7 +227,7 @@ export function createLicenses(deps: Dependencies): Licenses {
       const expiresAt = await extendSubscription(trx, userId, grant, application, now);
       if (!expiresAt) throw new ApiError('LICENSE_NOT_APPLICABLE');
       await store.markRedeemed(trx, license.license_id, userId, now);
-      return { tier: license.tier, expiresAt };
+      return { licenseId: license.license_id, tier: license.tier, expiresAt };
     },
 
     clearOf: (appId) => store.deleteLicensesOfApplication(knex, appId, CLEARED_AT_ONCE),

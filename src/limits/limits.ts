@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { addressBlock } from '../platform/address.ts';
 import { clearExpired, createCounter } from './limit-store.ts';
 
-/** Failures of one account from one origin in a minute, before its password is no longer looked at. */
+/** Failures of one account in a minute, before not even the right password opens it. */
 export const FAILURES = 10;
 const FAILURE_WINDOW_S = 60;
 const CLEARED_AT_ONCE = 1000;
@@ -26,22 +26,26 @@ export interface Allowance {
   readonly exceeded: boolean;
 }
 
+/** What failures are counted for: who is meant, and where they come from. */
+export type Account = readonly string[];
+
 export interface Limits {
   /**
-   * Counts one request. The windows are those of the database: every node counts into the same ones.
+   * Counts one request. The windows are rows of the database: every node counts into the same ones.
    * @param scope what is limited: an application, or a kind of request that belongs to none
    * @param address of the client, in canonical form
    */
   count(scope: string, address: string): Promise<Allowance>;
   /**
-   * Refuses an account that has failed too often. Asked before a password is checked, and again after it was right:
-   * what failed meanwhile counts.
-   * @param account who tries, and from where: failures of one origin never lock another one out
+   * Asked once a credential has turned out right: it opens nothing while every one of the accounts has failed too often.
    * @throws ApiError TOO_MANY_REQUESTS
    */
-  assertMayTry(account: readonly string[]): Promise<void>;
-  /** Counts a failure. @throws ApiError TOO_MANY_REQUESTS when it is one too many */
-  countFailure(account: readonly string[]): Promise<void>;
+  assertMayTry(accounts: readonly [Account, ...Account[]]): Promise<void>;
+  /**
+   * Counts a failure for all of the accounts.
+   * @throws ApiError TOO_MANY_REQUESTS when it is one too many for the first
+   */
+  countFailure(accounts: readonly [Account, ...Account[]]): Promise<void>;
   /** Requests that were refused since the start. */
   refused(): number;
   /** Deletes some windows that have ended. @returns how many */
@@ -79,14 +83,15 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
       };
     },
 
-    async assertMayTry(account) {
-      const window = await failures.get(digest(account));
-      if (window && window.consumedPoints >= FAILURES) refuse(window);
+    async assertMayTry(accounts) {
+      const windows = await Promise.all(accounts.map((account) => failures.get(digest(account))));
+      const full = windows.filter((window) => window !== null && window.consumedPoints >= FAILURES);
+      if (full.length === windows.length) refuse(full[0]!);
     },
 
-    async countFailure(account) {
-      const window = await failures.penalty(digest(account));
-      if (window.consumedPoints > FAILURES) refuse(window);
+    async countFailure(accounts) {
+      const [window] = await Promise.all(accounts.map((account) => failures.penalty(digest(account))));
+      if (window!.consumedPoints > FAILURES) refuse(window!);
     },
 
     refused: () => refused,
@@ -95,7 +100,7 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
 }
 
 /** The table holds neither usernames nor machines. */
-function digest(parts: readonly string[]): string {
+function digest(parts: Account): string {
   return createHash('sha256').update(parts.join('\0')).digest('base64url');
 }
 

@@ -19,7 +19,7 @@ create table bans (
 create index bans_app on bans (app_id, ban_id);
 create index bans_user on bans (user_id) where user_id is not null;
 create index bans_hardware on bans (app_id, hwid_digest) where kind = 'hardware';
-create index bans_network on bans (app_id) where kind = 'network';
+create index bans_network on bans using gist (network inet_ops) where kind = 'network';
 comment on column bans.user_id is 'The user who is banned, or whose machine is';
 comment on column bans.hwid_digest is 'HMAC-SHA-256 of the machine, as in users';
 comment on column bans.expires_at is 'When the ban ends by itself; null when somebody must lift it';

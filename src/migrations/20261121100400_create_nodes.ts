@@ -4,8 +4,6 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
 create table nodes (
   node_id text collate "C" primary key,
-  base_url text not null,
-  started_at timestamptz not null,
   seen_at timestamptz not null
 ) with (fillfactor = 50);
 comment on table nodes is 'The processes of this cluster, each of which says again and again that it is alive';

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import * as createSchema from './20261121000000_create_schema.ts';
 import * as addApplicationSwitches from './20261121100000_add_application_switches.ts';
@@ -6,7 +7,7 @@ import * as createNonces from './20261121100200_create_nonces.ts';
 import * as createRateLimits from './20261121100300_create_rate_limits.ts';
 import * as createNodes from './20261121100400_create_nodes.ts';
 import * as addPlanPrices from './20261121100500_add_plan_prices.ts';
-import * as allowUsersWithoutPassword from './20261121100600_allow_users_without_password.ts';
+import * as addLicenseUsers from './20261121100600_add_license_users.ts';
 
 /** Every migration by its name, in the order in which they run. Append only. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -17,17 +18,45 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '20261121100300_create_rate_limits': createRateLimits,
   '20261121100400_create_nodes': createNodes,
   '20261121100500_add_plan_prices': addPlanPrices,
-  '20261121100600_allow_users_without_password': allowUsersWithoutPassword,
+  '20261121100600_add_license_users': addLicenseUsers,
 };
 
 const source: Knex.MigrationSource<string> = {
   getMigrations: async () => Object.keys(migrations),
   getMigrationName: (name) => name,
-  getMigration: async (name) => migrations[name]!,
+  getMigration: async (name) => patiently(migrations[name]!),
 };
 
 /** Chosen once for this service: processes that migrate the same database wait for each other on it. */
 const MIGRATION_LOCK = 7_016_996_765;
+
+/** Whoever waits for a table keeps out everybody who comes later: no longer than this. */
+const LOCK_WITHIN_MS = 500;
+const ATTEMPTS = 60;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+function patiently({ up, down }: Knex.Migration): Knex.Migration {
+  return {
+    async up(knex) {
+      await knex.raw(`set local lock_timeout = ${LOCK_WITHIN_MS}`);
+      await up(knex);
+    },
+    ...(down && { down }),
+  };
+}
+
+/** Runs the migrations, again when a table could not be locked in time. @returns names of those that ran */
+async function migrateLatest(knex: Knex, config: Knex.MigratorConfig): Promise<string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const [, ran] = (await knex.migrate.latest(config)) as [number, string[]];
+      return ran;
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || attempt === ATTEMPTS) throw error;
+      await delay(LOCK_WITHIN_MS);
+    }
+  }
+}
 
 /**
  * Brings the database to this version's schema. Any number of processes may call it at once, and one that was
@@ -46,7 +75,6 @@ export async function migrate(knex: Knex): Promise<string[]> {
     // knex keeps a lock of its own in a table, which survives a kill; under ours nobody else can hold it.
     if (await lock.schema.hasTable('schema_migrations_lock'))
       await knex.migrate.forceFreeMigrationsLock(config);
-    const [, ran] = (await knex.migrate.latest(config)) as [number, string[]];
-    return ran;
+    return migrateLatest(knex, config);
   });
 }

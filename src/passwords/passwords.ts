@@ -29,6 +29,8 @@ export interface Passwords {
    * @throws ApiError TOO_MANY_REQUESTS when too many are waiting
    */
   verify(phc: string | undefined, password: string): Promise<{ valid: boolean; rehashed?: string }>;
+  /** Asked before anything is done for a password that could not be looked at. @throws ApiError TOO_MANY_REQUESTS */
+  assertRoom(): void;
   /** How many are hashed now, how many wait, and how many were refused since the start. */
   load(): { readonly active: number; readonly waiting: number; readonly refused: number };
 }
@@ -39,18 +41,22 @@ export async function createPasswords(): Promise<Passwords> {
   let refused = 0;
   const decoy = await hash('no account has this password', PARAMETERS);
 
+  function assertRoom(): void {
+    if (limit.activeCount + limit.pendingCount < CONCURRENT + WAITING) return;
+    refused += 1;
+    throw new ApiError('TOO_MANY_REQUESTS', {
+      detail: 'Too many password checks are waiting.',
+      retryAfter: 1,
+    });
+  }
+
   function queued<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (limit.activeCount + limit.pendingCount >= CONCURRENT + WAITING) {
-      refused += 1;
-      throw new ApiError('TOO_MANY_REQUESTS', {
-        detail: 'Too many password checks are waiting.',
-        retryAfter: 1,
-      });
-    }
+    assertRoom();
     return limit(work);
   }
 
   return {
+    assertRoom,
     load: () => ({ active: limit.activeCount, waiting: limit.pendingCount, refused }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
     verify: async (phc, password) =>

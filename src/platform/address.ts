@@ -1,14 +1,20 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** Where a request comes from. */
+export interface Client {
+  /** In canonical form; worked out when it is first asked for, because most answers do without. */
+  readonly address: string;
+}
+
 /**
  * An IP address in its one written form: IPv4-mapped IPv6 as IPv4 (RFC 4291, section 2.5.5.2), other IPv6 by RFC 5952,
  * without a zone.
  * @returns undefined for what is no address
  */
 export function canonicalAddress(text: string): string | undefined {
-  const address = text.split('%', 1)[0]!;
-  return isIP(address) === 0 ? undefined : ipaddr.process(address).toString();
+  if (isIP(text) === 0) return undefined;
+  return ipaddr.process(text.split('%', 1)[0]!).toString();
 }
 
 /**
@@ -34,8 +40,7 @@ export function canonicalNetwork(text: string): string | undefined {
   const length = Number(prefix ?? bits) - (mapped ? 96 : 0);
   if (length < 0) return undefined;
   const address = ipaddr.process(written).toString();
-  const first = (isIP(address) === 4 ? ipaddr.IPv4 : ipaddr.IPv6)
-    .networkAddressFromCIDR(`${address}/${length}`)
-    .toString();
+  const family = isIP(address) === 4 ? ipaddr.IPv4 : ipaddr.IPv6;
+  const first = family.networkAddressFromCIDR(`${address}/${length}`).toString();
   return first === address ? `${address}/${length}` : undefined;
 }

@@ -34,11 +34,15 @@ export interface Sandbox {
 }
 
 export function createSandbox(tokens: Tokens, keys: Keys, clock: Clock): Sandbox {
+  // Tokens can be read by anybody: what they say must be of no use against the digests of real users.
+  const machineDigest = (appId: string, hwid: string) => keys.hwidDigest(`sandbox:${appId}`, hwid);
+
   return {
     async authenticate({ appId, username, hwid }) {
       const issuedAt = clock.now();
-      const expiresAt = new Date(issuedAt.getTime() + LIFETIME_MS);
-      const machine = keys.hwidDigest(appId, hwid).toString('base64url');
+      // Tokens count in whole seconds.
+      const expiresAt = new Date(Math.floor(issuedAt.getTime() / 1000) * 1000 + LIFETIME_MS);
+      const machine = machineDigest(appId, hwid).toString('base64url');
       const token = await tokens.signSandboxToken({ appId, username, machine, issuedAt, expiresAt });
       return { token, username, expiresAt, entitlements: ENTITLEMENTS };
     },
@@ -52,7 +56,7 @@ export function createSandbox(tokens: Tokens, keys: Keys, clock: Clock): Sandbox
         });
       }
       if (hwid !== undefined) {
-        const same = timingSafeEqual(keys.hwidDigest(appId, hwid), Buffer.from(claims.machine, 'base64url'));
+        const same = timingSafeEqual(machineDigest(appId, hwid), Buffer.from(claims.machine, 'base64url'));
         if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
       }
       return { username: claims.username, expiresAt: claims.expiresAt, entitlements: ENTITLEMENTS };

@@ -86,7 +86,7 @@ export interface SessionFacts extends Pause {
   readonly requireSignatures: boolean;
   readonly blockVpn: boolean;
   readonly vpnFailClosed: boolean;
-  readonly hasBans: boolean;
+  readonly hasClientBans: boolean;
   /** The stretch that decides the user's standing; null for a user who never had one. */
   readonly tier: string | null;
   readonly tierEndsAt: Date | null;
@@ -109,7 +109,7 @@ const STATEMENT = {
     )
     select f.kind, f.place, f.session_digest, f.app_id, f.user_id, u.username, f.hwid_digest, f.expires_at, f.ended_at,
       a.status, a.hwid_lock, a.pause_sessions, a.require_subscription, a.paused_at, a.paused_total_ms, p.tier, p.ends_at,
-      a.require_signatures, a.block_vpn, a.vpn_fail_closed, a.has_bans
+      a.require_signatures, a.block_vpn, a.vpn_fail_closed, a.has_client_bans
     from found f
     join users u on u.user_id = f.user_id
     join applications a on a.app_id = f.app_id and a.deleted_at is null
@@ -165,7 +165,7 @@ type FactsRow = [
   requireSignatures: boolean,
   blockVpn: boolean,
   vpnFailClosed: boolean,
-  hasBans: boolean,
+  hasClientBans: boolean,
 ];
 
 function toFacts(row: FactsRow): SessionFacts {
@@ -188,6 +188,6 @@ function toFacts(row: FactsRow): SessionFacts {
     requireSignatures: row[17],
     blockVpn: row[18],
     vpnFailClosed: row[19],
-    hasBans: row[20],
+    hasClientBans: row[20],
   };
 }

@@ -4,6 +4,7 @@ import type { Application } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { standing, type Standing } from '../subscriptions/subscriptions.ts';
@@ -41,8 +42,7 @@ export interface Verification {
 export interface Asker {
   /** The machine that must be the session's, where the application locks hardware. */
   readonly hwid?: string | undefined;
-  /** The address is asked for only when it matters. */
-  readonly client: { readonly address: string };
+  readonly client: Client;
   /** The request could have been signed and is not. */
   readonly unsigned?: boolean;
 }
@@ -152,8 +152,10 @@ export function createSessions(deps: Dependencies): Sessions {
         if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
       }
       vpn.assertNone(facts, client);
-      if (facts.hasBans) {
-        await bans.assertNone(knex, appId, { hwidDigest: facts.hwidDigest, address: client.address });
+      if (facts.hasClientBans) {
+        const sent = hwid === undefined ? [] : [keys.hwidDigest(appId, hwid)];
+        const hwidDigests = [facts.hwidDigest, ...sent];
+        await bans.assertNone(knex, appId, { hwidDigests, address: client.address });
       }
       const subscription = standingOf(facts, now);
       if (facts.requireSubscription && subscription.status !== 'active')

@@ -31,7 +31,7 @@ export interface Signer {
 export interface Signatures {
   /**
    * Checks the signature over the raw body, then the time. Spends nothing.
-   * @throws ApiError SIGNATURE_REQUIRED, INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, TIMESTAMP_OUT_OF_RANGE
+   * @throws ApiError SIGNATURE_REQUIRED, INVALID_APP_CREDENTIALS, TIMESTAMP_OUT_OF_RANGE
    */
   verify(request: SignedRequest): Promise<Signer>;
   /**
@@ -41,7 +41,7 @@ export interface Signatures {
   spend(signer: Signer, nonce: string): Promise<void>;
   /**
    * The signer of answers to a request that is not signed.
-   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE; SIGNATURE_REQUIRED where the application demands signatures
+   * @throws ApiError INVALID_APP_CREDENTIALS; SIGNATURE_REQUIRED where the application demands signatures
    */
   signerOf(appId: string): Promise<Signer>;
   /** Forgets some nonces whose days are over. @returns how many */

@@ -7,14 +7,13 @@ import type { Keys } from '../keys/keys.ts';
 import type { Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
-import { addressBlock } from '../platform/address.ts';
+import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { PreparedSession, Sessions, TokenForm } from '../sessions/sessions.ts';
 import { subscriptionStanding } from '../subscriptions/subscriptions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import * as store from './user-store.ts';
-import type { Client } from './users.ts';
 import { usernameKey } from './username.ts';
 
 export interface Login {
@@ -25,8 +24,8 @@ export interface Login {
 export interface Logins {
   /**
    * Checks a password and begins a session on one machine.
-   * @throws ApiError APPLICATION_PAUSED, VPN_BLOCKED, HWID_BANNED, ADDRESS_BANNED, TOO_MANY_REQUESTS,
-   *   INVALID_CREDENTIALS; once the password was right USER_BANNED, HWID_MISMATCH, SUBSCRIPTION_EXPIRED
+   * @throws ApiError APPLICATION_INACTIVE, APPLICATION_PAUSED, VPN_BLOCKED, HWID_BANNED, ADDRESS_BANNED,
+   *   TOO_MANY_REQUESTS, INVALID_CREDENTIALS; once the password was right USER_BANNED, HWID_MISMATCH, SUBSCRIPTION_EXPIRED
    */
   withPassword(
     application: Application,
@@ -36,7 +35,7 @@ export interface Logins {
   ): Promise<Login>;
   /**
    * Begins a session for whoever redeemed a key. An unused key is redeemed for a new user without a password.
-   * @throws ApiError APPLICATION_PAUSED, VPN_BLOCKED, USER_BANNED, HWID_BANNED, ADDRESS_BANNED, LICENSE_NOT_FOUND,
+   * @throws ApiError APPLICATION_INACTIVE, APPLICATION_PAUSED, VPN_BLOCKED, USER_BANNED, HWID_BANNED, ADDRESS_BANNED, LICENSE_NOT_FOUND,
    *   LICENSE_UNUSABLE, HWID_MISMATCH, SUBSCRIPTION_EXPIRED, QUOTA_EXCEEDED
    */
   withLicense(
@@ -74,7 +73,7 @@ export function createLogins(deps: Dependencies): Logins {
   async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
     assertOpen(application);
     vpn.assertNone(application, client);
-    await bans.assertNone(knex, application.appId, { hwidDigest, address: client.address });
+    await bans.assertNone(knex, application.appId, { hwidDigests: [hwidDigest], address: client.address });
   }
 
   /** Everything that is decided inside the transaction in which a session begins. */
@@ -88,7 +87,7 @@ export function createLogins(deps: Dependencies): Logins {
     vpn.assertNone(application, client);
     await bans.assertNone(trx, application.appId, {
       userId: user.user_id,
-      hwidDigest,
+      hwidDigests: [hwidDigest],
       address: client.address,
     });
     if (!user.hwid_digest) await store.bindHwid(trx, user.user_id, hwidDigest);
@@ -106,23 +105,6 @@ export function createLogins(deps: Dependencies): Logins {
     return application;
   }
 
-  /**
-   * Whose failures count together: those from the account's own machine, or those from one address. So nobody who does
-   * not know the machine can keep its owner out.
-   */
-  function failureAccount(
-    appId: string,
-    key: string,
-    user: store.UserRow | undefined,
-    { hwidDigest, client }: Origin,
-  ): string[] {
-    const own = user?.hwid_digest && timingSafeEqual(user.hwid_digest, hwidDigest);
-    const origin = own
-      ? ['machine', hwidDigest.toString('base64')]
-      : ['address', addressBlock(client.address)];
-    return [appId, key, ...origin];
-  }
-
   async function beginWithLicense(
     application: Application,
     licenseKey: string,
@@ -131,25 +113,25 @@ export function createLogins(deps: Dependencies): Logins {
   ): Promise<Login> {
     const { appId } = application;
     const holder = await licenses.holderOf(knex, application, licenseKey);
-    const userId = holder ?? newId('usr');
+    const userId = holder?.userId ?? newId('usr');
     const session = await sessions.prepare(appId, userId, form);
     const user = await knex.transaction(async (trx) => {
       const current = await holdOpen(trx, appId);
       if (holder === undefined) {
         const created = newLicenseUser(appId, userId, origin.hwidDigest, clock.now());
         await store.insertUser(trx, created);
-        await licenses.redeem(trx, current, userId, licenseKey);
+        const { licenseId } = await licenses.redeem(trx, current, userId, licenseKey);
+        await store.noteLicense(trx, userId, licenseId);
         await begin(trx, current, created, origin, session);
         // Last, because every registration of the application waits for this row.
         await applications.takeUserSeat(trx, appId);
         return created;
       }
       const locked = await store.lockUser(trx, userId);
-      if (!locked || (await licenses.holderOf(trx, current, licenseKey)) !== userId) {
-        throw new ApiError('LICENSE_NOT_FOUND');
-      }
-      // A key must not stand in for the password of an account that has one, but on its own machine.
-      if (locked.password_hash !== null) assertSameMachine(locked.hwid_digest, origin.hwidDigest);
+      const held = await licenses.holderOf(trx, current, licenseKey);
+      if (!locked || held?.userId !== userId) throw new ApiError('LICENSE_NOT_FOUND');
+      // Anybody with a key of his own can redeem it for an account: it opens that account on its own machine alone.
+      if (locked.license_id !== held.licenseId) assertSameMachine(locked.hwid_digest, origin.hwidDigest);
       await begin(trx, current, locked, origin, session);
       return locked;
     });
@@ -160,17 +142,21 @@ export function createLogins(deps: Dependencies): Logins {
     async withPassword(application, { username, password, hwid }, form, client) {
       const { appId } = application;
       const origin = { hwidDigest: keys.hwidDigest(appId, hwid), client };
+      assertOpen(application);
+      passwords.assertRoom();
       await screen(application, origin);
       const key = usernameKey(username);
       const user = await store.findUser(knex, appId, key);
-      const account = failureAccount(appId, key, user, origin);
-      await limits.assertMayTry(account);
       const { valid, rehashed } = await passwords.verify(user?.password_hash ?? undefined, password);
       if (!user || !valid) {
-        await limits.countFailure(account);
+        await limits.countFailure([atAddress(appId, key, origin), onMachine(appId, key, origin)]);
         throw new ApiError('INVALID_CREDENTIALS');
       }
-      await limits.assertMayTry(account);
+      const own = user.hwid_digest !== null && timingSafeEqual(user.hwid_digest, origin.hwidDigest);
+      await limits.assertMayTry([
+        atAddress(appId, key, origin),
+        ...(own ? [onMachine(appId, key, origin)] : []),
+      ]);
       if (rehashed) await store.replacePasswordHash(knex, user, rehashed);
 
       const session = await sessions.prepare(appId, user.user_id, form);
@@ -197,11 +183,25 @@ export function createLogins(deps: Dependencies): Logins {
 }
 
 function assertOpen(application: Application): void {
+  if (application.status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
   if (application.status === 'paused') throw new ApiError('APPLICATION_PAUSED');
 }
 
 function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
   if (!bound || !timingSafeEqual(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
+}
+
+/** Failures in one name from one address count together: those from elsewhere never lock anybody out. */
+function atAddress(appId: string, key: string, { client }: Origin): string[] {
+  return [appId, key, addressBlock(client.address)];
+}
+
+/**
+ * They also count for the machine that was claimed. Behind an address that somebody else has used up, the right password
+ * still opens an account from its own machine; a wrong one is answered the same from every machine.
+ */
+function onMachine(appId: string, key: string, origin: Origin): string[] {
+  return [...atAddress(appId, key, origin), origin.hwidDigest.toString('base64')];
 }
 
 /** A user whose name is his id, and who has no password. */
@@ -214,6 +214,7 @@ function newLicenseUser(appId: string, userId: string, hwidDigest: Buffer, creat
     email: null,
     role: 'user',
     password_hash: null,
+    license_id: null,
     hwid_digest: hwidDigest,
     created_at: createdAt,
   };

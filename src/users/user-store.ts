@@ -10,6 +10,8 @@ export interface UserRow {
   readonly role: string;
   /** Null for a user who logs in with a licence key alone. */
   readonly password_hash: string | null;
+  /** The licence whose first login made the user. */
+  readonly license_id: string | null;
   readonly hwid_digest: Buffer | null;
   readonly created_at: Date;
 }
@@ -24,7 +26,10 @@ export async function lockUser(trx: Knex.Transaction, userId: string): Promise<U
 }
 
 /** @returns false when the application has a user of this name already */
-export async function insertUser(trx: Knex.Transaction, row: Omit<UserRow, 'role'>): Promise<boolean> {
+export async function insertUser(
+  trx: Knex.Transaction,
+  row: Omit<UserRow, 'role' | 'license_id'>,
+): Promise<boolean> {
   try {
     await trx('users').insert(row);
     return true;
@@ -32,6 +37,11 @@ export async function insertUser(trx: Knex.Transaction, row: Omit<UserRow, 'role
     if (isUniqueViolation(error, 'users_username_key')) return false;
     throw error;
   }
+}
+
+/** Notes the licence whose first login made a user. */
+export async function noteLicense(trx: Knex.Transaction, userId: string, licenseId: string): Promise<void> {
+  await trx('users').where({ user_id: userId }).update({ license_id: licenseId });
 }
 
 export async function bindHwid(trx: Knex.Transaction, userId: string, hwidDigest: Buffer): Promise<void> {

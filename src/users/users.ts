@@ -5,6 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Licenses, Redemption } from '../licenses/licenses.ts';
 import type { Passwords } from '../passwords/passwords.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Vpn } from '../vpn/vpn.ts';
@@ -13,11 +14,6 @@ import { usernameKey } from './username.ts';
 
 /** Each brings its sessions with it. */
 const CLEARED_AT_ONCE = 100;
-
-/** Where a request comes from. The address is asked for only when it matters. */
-export interface Client {
-  readonly address: string;
-}
 
 export interface NewUser {
   readonly username: string;
@@ -76,7 +72,8 @@ export function createUsers(deps: Dependencies): Users {
   return {
     async register(application, { username, password, hwid, email, licenseKey }, client) {
       const { appId } = application;
-      const subject = { hwidDigest: keys.hwidDigest(appId, hwid), address: client.address };
+      const hwidDigest = keys.hwidDigest(appId, hwid);
+      const subject = { hwidDigests: [hwidDigest], address: client.address };
       vpn.assertNone(application, client);
       await bans.assertNone(knex, appId, subject);
       const key = usernameKey(username);
@@ -98,7 +95,7 @@ export function createUsers(deps: Dependencies): Users {
           username_key: key,
           email: email ?? null,
           password_hash: passwordHash,
-          hwid_digest: subject.hwidDigest,
+          hwid_digest: hwidDigest,
           created_at: clock.now(),
         });
         if (!inserted) throw new ApiError('USERNAME_TAKEN');
@@ -125,7 +122,7 @@ export function createUsers(deps: Dependencies): Users {
         if (!locked) throw new ApiError('USER_NOT_FOUND');
         await bans.assertNone(trx, appId, {
           userId: locked.user_id,
-          hwidDigest: locked.hwid_digest,
+          hwidDigests: locked.hwid_digest ? [locked.hwid_digest] : [],
           address: client.address,
         });
         return licenses.redeem(trx, current, user.user_id, licenseKey);

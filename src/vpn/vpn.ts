@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
 import type { AnonymousNetworks } from '../platform/anonymous-networks/index.ts';
 
 /** What an application says about clients behind VPNs and proxies. */
@@ -10,10 +11,9 @@ export interface VpnRule {
 export interface Vpn {
   /**
    * Refuses addresses of VPNs and proxies, where the application blocks them.
-   * @param client its address is asked for only when it matters
    * @throws ApiError VPN_BLOCKED
    */
-  assertNone(rule: VpnRule, client: { readonly address: string }): void;
+  assertNone(rule: VpnRule, client: Client): void;
   /** Reads the list of networks again when it has changed. @returns 1 when it was read, otherwise 0 */
   refresh(): Promise<number>;
 }

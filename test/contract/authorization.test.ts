@@ -1,19 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { DAY } from '../support/clock.ts';
-import { newApp, newDeveloper, newSession } from '../support/fixtures.ts';
+import { ban, newApp, newDeveloper, newSession } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { operations, type ContractOperation } from './operations.ts';
 
 /** What needs no bearer token. This list only ever shrinks: an operation of the developers' side never joins it. */
 const OPEN = [
   'getHealth',
+  'loginUserV2',
+  'loginWithLicense',
+  'verifySessionV2',
+  'logoutUserV2',
   'initApplication',
   'registerUser',
   'loginUser',
   'verifySession',
   'activateLicense',
   'logoutUser',
+  'listPlans',
+  'authenticateSandbox',
+  'verifySandboxSession',
   'registerDeveloper',
   'loginDeveloper',
 ];
@@ -29,8 +36,16 @@ const stranger = await newDeveloper(api);
 const app = await newApp(api, owner);
 const session = await newSession(api, app);
 const application = await service.services.applications.authenticate(app.app_id, app.secret);
-const encrypted = await service.services.users.login(application, session.owner, 'encrypted');
+const encrypted = await service.services.logins.withPassword(application, session.owner, 'encrypted', {
+  address: '127.0.0.1',
+});
 const live = await newSession(api, app);
+const banId = await ban(api, app, { kind: 'network', network: '203.0.113.7' });
+const sandbox = await api.sandbox({ app_id: app.app_id, username: 'agent', hwid: 'machine' });
+
+/** Where an operation is found for the application. */
+const at = (path: string, appId: string = app.app_id) =>
+  path.replace('{app_id}', appId).replace('{ban_id}', banId);
 
 const guarded = operations.filter(({ bearer }) => bearer);
 const scoped = guarded.filter(({ path }) => path.includes('{app_id}'));
@@ -40,7 +55,7 @@ const call = (
   headers: Record<string, string>,
   appId: string = app.app_id,
   body: unknown = requestBody?.example,
-): Promise<Answer> => api.call(method, path.replace('{app_id}', appId), body, { headers });
+): Promise<Answer> => api.call(method, at(path, appId), body, { headers });
 
 test('operations that need no token are those of the list', () => {
   expect(operations.filter(({ bearer }) => !bearer).map(({ operationId }) => operationId)).toEqual(OPEN);
@@ -74,13 +89,14 @@ describe.each(guarded.map((operation) => [operation.operationId, operation] as c
       ["with a user's signed token", { authorization: `Bearer ${live.token}` }],
       ["with a user's encrypted token", { authorization: `Bearer ${encrypted.session.token}` }],
       ["with a user's session id", { authorization: `Bearer ${live.session_id}` }],
+      ["with a sandbox's token", { authorization: `Bearer ${sandbox.body.token}` }],
       ['with the application secret', { authorization: `Bearer ${app.secret}` }],
       ['with the algorithm none', { authorization: `Bearer ${withoutSignature(token)}` }],
     ])('%s', async (how, headers) => {
       const answer = how.includes('query')
         ? await api.call(
             operation.method,
-            `${operation.path.replace('{app_id}', app.app_id)}?access_token=${token}`,
+            `${at(operation.path)}?access_token=${token}`,
             operation.requestBody?.example,
           )
         : await call(operation, headers);
@@ -146,6 +162,10 @@ test('the application is untouched by the stranger', async () => {
     token: owner.token,
   });
   expect(licenses.body['data']).toEqual([]);
+  const bans = await api.call('GET', `/api/v2/dev/apps/${app.app_id}/bans`, undefined, {
+    token: owner.token,
+  });
+  expect(bans.body['data']).toMatchObject([{ ban_id: banId }]);
 });
 
 test('every operation without security works without a token, or refuses by its own credentials', async () => {

@@ -31,7 +31,11 @@ describe('the catalogue', () => {
     .map((file) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'))
     .join('\n');
   const thrown = new Set(
-    [...sources.matchAll(/(?:new ApiError|super)\(\s*'([A-Z_]+)'/g)].map(([, code]) => code!),
+    // By its name, or out of a table of codes.
+    [
+      ...sources.matchAll(/(?:new ApiError|super)\(\s*'([A-Z_]+)'/g),
+      ...sources.matchAll(/[{,] [a-z]+: '([A-Z]+_[A-Z_]+)'/g),
+    ].map(([, code]) => code!),
   );
 
   test('has no code that is never thrown, and none is thrown that it has not', () => {
@@ -276,10 +280,17 @@ describe('NOT_FOUND', () => {
     '/api/v2/dev/apps//licenses',
     '/api/v2/dev/apps/x/licenses/',
     '/api/v2/dev/apps/x/y/licenses',
-    '/api/v2/client/login',
+    '/api/v1/client/login-license',
+    '/api/v2/client/register',
+    '/api/v2/client/login/',
+    '/api/v1/sandbox',
+    '/api/v2/dev/apps/x/bans/',
+    '/api/v2/dev/apps/x/bans//',
     '/openapi.json/',
     '/openapi.yaml',
     '/errors/',
+    '/deprecations/',
+    '/metrics/',
     '/.env',
     '/constructor',
     '/__proto__',
@@ -299,13 +310,13 @@ describe('NOT_FOUND', () => {
 
 describe('METHOD_NOT_ALLOWED', () => {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'PROPFIND'];
-  const pages = ['/', '/openapi.json', '/errors', '/errors/not-found'].map(
+  const pages = ['/', '/openapi.json', '/errors', '/errors/not-found', '/deprecations', '/metrics'].map(
     (path) => [path, ['GET', 'HEAD']] as const,
   );
   const paths = Object.entries(Object.groupBy(operations, ({ path }) => path)).map(
     ([path, own]) =>
       [
-        path.replace('{app_id}', 'x'),
+        path.replaceAll(/\{\w+\}/g, 'x'),
         own!.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
       ] as const,
   );

@@ -130,9 +130,81 @@ const specified: Readonly<Record<string, Specified>> = {
     result: { status: 'string', message: 'string' },
     errors: [400, 401, 500],
   },
+  listPlans: {
+    method: 'GET',
+    path: '/api/v1/client/plans',
+    success: 200,
+    result: { status: 'string', data: 'array' },
+    errors: [500],
+  },
+  loginUserV2: {
+    method: 'POST',
+    path: '/api/v2/client/login',
+    request: { app_id: 'string', username: 'string', password: 'string', hwid: 'string', nonce: 'string' },
+    success: 200,
+    result: { status: 'string', token: 'string', signature: 'string', expires_at: 'date-time?' },
+    errors: [400, 401, 403, 429, 500],
+  },
+  authenticateSandbox: {
+    method: 'POST',
+    path: '/api/v1/sandbox/auth',
+    request: { app_id: 'string', username: 'string', hwid: 'string' },
+    success: 200,
+    result: { status: 'string', sandbox: 'boolean', token: 'string', entitlements: 'object?' },
+    errors: [400, 500],
+  },
 };
 
-/** Issue 2: the developers' side. */
+/** The same section's guidance for clients, which lists what is sent; the answers are those of the operations beside them. */
+const guidance: Readonly<Record<string, Specified>> = {
+  loginWithLicense: {
+    method: 'POST',
+    path: '/api/v2/client/login-license',
+    request: { app_id: 'string', license_key: 'string', hwid: 'string' },
+    success: 200,
+    result: specified['loginUserV2']!.result,
+    // A key that does not exist is what activation has 404 for.
+    errors: [400, 401, 403, 404, 429, 500],
+  },
+  verifySessionV2: {
+    method: 'POST',
+    path: '/api/v2/client/verify-session',
+    request: { app_id: 'string', token: 'string' },
+    success: 200,
+    result: specified['verifySession']!.result,
+    errors: [400, 401, 403, 500],
+  },
+  logoutUserV2: {
+    method: 'POST',
+    path: '/api/v2/client/logout',
+    request: { app_id: 'string', session_token: 'string?', token: 'string?' },
+    success: 200,
+    result: specified['logoutUser']!.result,
+    errors: [400, 401, 500],
+  },
+};
+
+/** What the specification does not have: the sandbox's own verification. */
+const besides: Readonly<Record<string, Specified>> = {
+  verifySandboxSession: {
+    method: 'POST',
+    path: '/api/v1/sandbox/verify-session',
+    request: specified['verifySession']!.request!,
+    success: 200,
+    result: {
+      status: 'string',
+      sandbox: 'boolean',
+      valid: 'boolean',
+      user_id: 'string',
+      username: 'string?',
+      expiry: 'date-time?',
+      entitlements: 'object?',
+    },
+    errors: [400, 401, 403, 429, 500],
+  },
+};
+
+/** The developers' side. */
 const developersSide: readonly [string, string, string, number, Fields, Fields][] = [
   [
     'registerDeveloper',
@@ -185,6 +257,37 @@ const developersSide: readonly [string, string, string, number, Fields, Fields][
     {},
     { status: 'string', data: 'array', next_cursor: 'string' },
   ],
+  [
+    'createBan',
+    'POST',
+    '/api/v2/dev/apps/{app_id}/bans',
+    201,
+    {
+      kind: 'string',
+      username: 'string?',
+      hwid: 'string?',
+      network: 'string?',
+      reason: 'string?',
+      expires_at: 'date-time?',
+    },
+    { status: 'string', ban_id: 'string', kind: 'string', network: 'string or null' },
+  ],
+  [
+    'listBans',
+    'GET',
+    '/api/v2/dev/apps/{app_id}/bans',
+    200,
+    {},
+    { status: 'string', data: 'array', next_cursor: 'string' },
+  ],
+  [
+    'deleteBan',
+    'DELETE',
+    '/api/v2/dev/apps/{app_id}/bans/{ban_id}',
+    200,
+    {},
+    { status: 'string', message: 'string' },
+  ],
 ];
 
 const operation = (id: string) => operations.find(({ operationId }) => operationId === id)!;
@@ -210,56 +313,131 @@ function expectFields(actual: Fields, wanted: Fields): void {
   expect(more.filter(([, kind]) => !kind.endsWith('?'))).toEqual([]);
 }
 
-describe.each(Object.entries(specified))('%s is as specified', (id, wanted) => {
-  test('by method and path', () => {
-    expect(operation(id)).toMatchObject({ method: wanted.method, path: wanted.path });
-  });
+describe.each(Object.entries({ ...specified, ...guidance, ...besides }))(
+  '%s is as specified',
+  (id, wanted) => {
+    test('by method and path', () => {
+      expect(operation(id)).toMatchObject({ method: wanted.method, path: wanted.path });
+    });
 
-  test('by its request', () => {
-    const body = operation(id).requestBody;
-    if (!wanted.request) return expect(body).toBeUndefined();
-    expectFields(fieldsOf(body!.schema), wanted.request);
-  });
+    test('by its request', () => {
+      const body = operation(id).requestBody;
+      if (!wanted.request) return expect(body).toBeUndefined();
+      expectFields(fieldsOf(body!.schema), wanted.request);
+    });
 
-  test('by its result', () => {
-    const { responses } = operation(id);
-    expect(Object.keys(responses).filter((status) => status < '400')).toEqual([String(wanted.success)]);
-    expect(Object.keys(responses[wanted.success]!)).toEqual(['application/json']);
-    expectFields(fieldsOf(responses[wanted.success]!['application/json']!.schema), wanted.result);
-  });
+    test('by its result', () => {
+      const { responses } = operation(id);
+      expect(Object.keys(responses).filter((status) => status < '400')).toEqual([String(wanted.success)]);
+      expect(Object.keys(responses[wanted.success]!)).toEqual(['application/json']);
+      expectFields(fieldsOf(responses[wanted.success]!['application/json']!.schema), wanted.result);
+    });
 
-  test('by its error statuses, each in both models', () => {
-    const { responses } = operation(id);
-    for (const status of wanted.errors) {
-      const content = responses[status];
-      expect(Object.keys(content ?? {}), String(status)).toEqual([
-        'application/problem+json',
-        'application/json',
-      ]);
+    test('by its error statuses, each in both models', () => {
+      const { responses } = operation(id);
+      for (const status of wanted.errors) {
+        const content = responses[status];
+        expect(Object.keys(content ?? {}), String(status)).toEqual([
+          'application/problem+json',
+          'application/json',
+        ]);
+      }
+      const implied = [400, 401, 403, 413, 415, 429, 503];
+      const more = Object.keys(responses)
+        .map(Number)
+        .filter((status) => status >= 400 && !wanted.errors.includes(status));
+      expect(more.filter((status) => !implied.includes(status))).toEqual([]);
+    });
+  },
+);
+
+test.each(developersSide)(
+  '%s of the developers is as agreed',
+  (id, method, path, success, request, result) => {
+    const found = operation(id);
+    expect(found).toMatchObject({ method, path, bearer: !path.match(/register|login/) });
+    if (found.requestBody) {
+      const wanted = Object.fromEntries(
+        Object.entries(request).map(([name, kind]) => [name, kind === 'password' ? 'string' : kind]),
+      );
+      expectFields(fieldsOf(found.requestBody.schema), wanted);
     }
-    const implied = [400, 401, 403, 413, 415, 429, 503];
-    const more = Object.keys(responses)
-      .map(Number)
-      .filter((status) => status >= 400 && !wanted.errors.includes(status));
-    expect(more.filter((status) => !implied.includes(status))).toEqual([]);
-  });
-});
-
-test.each(developersSide)('%s is as the issue has it', (id, method, path, success, request, result) => {
-  const found = operation(id);
-  expect(found).toMatchObject({ method, path, bearer: !path.match(/register|login/) });
-  if (found.requestBody) {
-    const wanted = Object.fromEntries(
-      Object.entries(request).map(([name, kind]) => [name, kind === 'password' ? 'string' : kind]),
-    );
-    expectFields(fieldsOf(found.requestBody.schema), wanted);
-  }
-  expect(fieldsOf(found.responses[success]!['application/json']!.schema)).toMatchObject(result);
-});
+    expect(fieldsOf(found.responses[success]!['application/json']!.schema)).toMatchObject(result);
+  },
+);
 
 test('the contract has these operations and no others', () => {
-  const known = [...Object.keys(specified), ...developersSide.map(([id]) => id)];
+  const known = [
+    ...Object.keys({ ...specified, ...guidance, ...besides }),
+    ...developersSide.map(([id]) => id),
+  ];
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(known.sort());
+});
+
+test('the elements of the list of plans are as specified', () => {
+  const { properties } = shapeOf(operation('listPlans').responses['200']!['application/json']!.schema);
+  expect(fieldsOf(properties['data']!.items!)).toEqual({
+    id: 'string',
+    name: 'string',
+    price: 'number',
+    currency: 'string?',
+    period: 'string?',
+    max_apps: 'integer',
+    max_users_per_app: 'integer',
+    features: 'array?',
+  });
+  const { period } = shapeOf(properties['data']!.items!).properties;
+  expect(period!.enum).toEqual(['monthly', 'yearly', 'lifetime']);
+});
+
+test('the entitlements of the sandbox are as specified', () => {
+  const { properties } = shapeOf(
+    operation('authenticateSandbox').responses['200']!['application/json']!.schema,
+  );
+  expect(fieldsOf(properties['entitlements']!)).toEqual({ plan: 'string?', features: 'array?' });
+  expect(resolve(properties['sandbox']!).enum).toEqual([true]);
+});
+
+test('operations of v2 take the signature headers: the login must have them', () => {
+  const headers = Object.fromEntries(
+    operations
+      .filter(({ headers }) => headers.length > 0)
+      .map(({ operationId, signature, headers }) => [operationId, { signature, headers }]),
+  );
+  const optional = { signature: 'optional', headers: ['x-signature?', 'x-timestamp?'] };
+  expect(headers).toEqual({
+    loginUserV2: { signature: 'required', headers: ['x-signature', 'x-timestamp'] },
+    loginWithLicense: optional,
+    verifySessionV2: optional,
+    logoutUserV2: optional,
+  });
+});
+
+test('one operation is deprecated, and says since when and what takes over', () => {
+  const deprecated = operations.filter(({ deprecated }) => deprecated).map(({ operationId }) => operationId);
+  expect(deprecated).toEqual(['loginUser']);
+  expect(contract.paths['/api/v1/client/login'].post).toMatchObject({
+    'x-deprecated-at': '2026-11-21T00:00:00.000Z',
+    'x-successor': 'loginUserV2',
+  });
+});
+
+test('what is limited says so in its statuses, codes and headers', () => {
+  const limited = operations.filter(({ rateLimit }) => rateLimit !== undefined);
+  expect(Object.fromEntries(limited.map(({ operationId, rateLimit }) => [operationId, rateLimit]))).toEqual({
+    loginUserV2: 'application',
+    loginWithLicense: 'application',
+    registerUser: 'application',
+    loginUser: 'application',
+    authenticateSandbox: 'sandbox',
+    verifySandboxSession: 'sandbox',
+    registerDeveloper: 'developers',
+    loginDeveloper: 'developers',
+  });
+  for (const { operationId, codes, responses } of limited) {
+    expect(codes, operationId).toContain('TOO_MANY_REQUESTS');
+    expect(Object.keys(responses), operationId).toContain('429');
+  }
 });
 
 test("the user of a session has the specification's fields, all strings and none required", () => {

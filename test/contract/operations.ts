@@ -25,10 +25,24 @@ export interface ContractOperation {
   readonly path: string;
   readonly tag: string;
   readonly bearer: boolean;
+  /** Whether it must be signed, or may. */
+  readonly signature: 'required' | 'optional' | undefined;
+  /** Its header parameters, with a question mark when they may be left out. */
+  readonly headers: readonly string[];
+  /** What its limit counts for. */
+  readonly rateLimit: string | undefined;
+  readonly deprecated: boolean;
   readonly codes: readonly string[];
   readonly requestBody: Content | undefined;
   /** Status to media type to content. */
   readonly responses: Readonly<Record<string, Readonly<Record<string, Content>>>>;
+}
+
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
 }
 
 interface RawOperation {
@@ -36,6 +50,10 @@ interface RawOperation {
   readonly tags: readonly string[];
   readonly security: readonly object[];
   readonly 'x-error-codes'?: readonly string[];
+  readonly 'x-signature'?: 'required' | 'optional';
+  readonly 'x-rate-limit'?: string;
+  readonly deprecated?: boolean;
+  readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: { readonly 'application/json': Content } };
   readonly responses: Readonly<
     Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, Content>> }>
@@ -67,6 +85,13 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
           path,
           tag: operation.tags[0]!,
           bearer: operation.security.length > 0,
+          signature: operation['x-signature'],
+          headers: (operation.parameters ?? [])
+            .map((parameter) => resolve(parameter))
+            .filter((parameter) => parameter.in === 'header')
+            .map(({ name, required }) => (required ? name : `${name}?`)),
+          rateLimit: operation['x-rate-limit'],
+          deprecated: operation.deprecated ?? false,
           codes: operation['x-error-codes'] ?? [],
           requestBody: operation.requestBody?.content['application/json'],
           responses: Object.fromEntries(

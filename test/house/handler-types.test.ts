@@ -92,6 +92,18 @@ const snippets: Readonly<Record<string, { readonly code: string; readonly faults
     });`,
     faults: [/'body' is possibly 'undefined'|does not exist on type 'never'|Object is possibly/],
   },
+  'a signer where signatures are required': {
+    code: `export const handler: Handler<'loginUserV2'> = async ({ signer }) => ({
+      status: 200, body: signer.sign({ status: 'success', token: 't' }, 'a nonce'),
+    });`,
+    faults: [],
+  },
+  'a signer that is taken for granted where signatures are optional': {
+    code: `export const handler: Handler<'logoutUserV2'> = async ({ signer }) => ({
+      status: 200, body: signer.sign({ status: 'success', message: 'm' }, 'a nonce'),
+    });`,
+    faults: [/'signer' is possibly 'undefined'/],
+  },
   'an operation that the contract has not': {
     code: `export const handler: Handler<'loginRobot'> = async () => ({ status: 200, body: {} as never });`,
     faults: [/Type '"loginRobot"' does not satisfy the constraint/],
@@ -163,9 +175,13 @@ describe('a handler adapts, calls and returns', () => {
     const helpers = found.filter((file) => !operationFiles.some((operation) => operation.file === file));
     expect(helpers).toEqual([
       'handlers/applications/application.ts',
+      'handlers/bans/ban.ts',
+      'handlers/client/signed-session.ts',
+      'handlers/client/verification.ts',
       'handlers/developers/developer-session.ts',
       'handlers/handler.ts',
       'handlers/index.ts',
+      'handlers/sandbox/entitlements.ts',
     ]);
   });
 

@@ -221,13 +221,25 @@ describe('packages stay where they belong', () => {
     ['negotiator', /^src\/http\//],
     ['raw-body', /^src\/http\//],
     ['ajv', /^src\/http\//],
-    ['pg', /^src\/(platform\/database\/|sessions\/session-(lookup|store)\.ts)/],
+    // What a verification and a health check wait for are statements on a pool of their own.
+    [
+      'pg',
+      /^src\/(platform\/database\/|sessions\/session-(lookup|store)\.ts|cluster\/(cluster|node-store)\.ts)/,
+    ],
     ['jose', /^src\/tokens\//],
     ['@node-rs/argon2', /^src\/passwords\//],
     ['pino', /^src\/platform\//],
     ['zod', /^src\/config\.ts/],
     ['semver', /^src\/applications\//],
     ['typeid-js', /^src\/platform\/ids\.ts/],
+    ['rate-limiter-flexible', /^src\/limits\//],
+    ['canonicalize', /^src\/signatures\/hmac\.ts/],
+    ['proxy-addr', /^src\/http\/client-address\.ts/],
+    ['ipaddr.js', /^src\/platform\/(address\.ts|anonymous-networks\/cidr-list\.ts)/],
+    ['maxmind', /^src\/platform\/anonymous-networks\/maxmind\.ts/],
+    ['prom-client', /^src\/metrics\//],
+    ['aedes', /^src\/platform\/broker\/embedded\.ts/],
+    ['mqtt', /^src\/platform\/broker\/connection\.ts/],
   ])('%s', (name, places) => {
     const importers = sources.filter(({ imports }) => imports.includes(name)).map(({ file }) => file);
     expect(importers.length).toBeGreaterThan(0);
@@ -258,6 +270,8 @@ describe('time, randomness and environment are parameters', () => {
     expect(filesWith(asked)).toEqual([
       // How long draining may take: nothing that a client sees depends on it.
       'src/http/drain.ts',
+      // How long requests take.
+      'src/metrics/metrics.ts',
       // The clock itself.
       'src/platform/clock.ts',
       // How long PostgreSQL may take to start.

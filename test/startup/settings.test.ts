@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig, settings, type Config } from '../../src/config.ts';
 import { StartupError } from '../../src/platform/startup-error.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
@@ -83,6 +83,30 @@ describe('a wrong value is refused by its name', () => {
     ['BASE_URL', 'https://latchkey.example/#a'],
     ['WEB_URL', 'ftp://latchkey.example'],
     ['DEMO', 'yes'],
+    ['TRUSTED_PROXIES', 'localhost'],
+    ['TRUSTED_PROXIES', '10.0.0.1/8'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8,'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8;192.0.2.1'],
+    ['TRUSTED_PROXIES', 'true'],
+    ['RATE_LIMIT', '100'],
+    ['RATE_LIMIT', '0/60'],
+    ['RATE_LIMIT', '100/0'],
+    ['RATE_LIMIT', '-1/60'],
+    ['RATE_LIMIT', '1e2/60'],
+    ['RATE_LIMIT', '100 / 60'],
+    ['RATE_LIMIT', '100/60/1'],
+    ['RATE_LIMIT', '100/1000000'],
+    ['NONCE_DAYS', '0'],
+    ['NONCE_DAYS', '-1'],
+    ['NONCE_DAYS', '1.5'],
+    ['NONCE_DAYS', '10000'],
+    ['NONCE_DAYS', 'P30D'],
+    ['BROKER_URL', '127.0.0.1:1883'],
+    ['BROKER_URL', 'http://me:hunter2@127.0.0.1:1883'],
+    ['BROKER_URL', 'ws://127.0.0.1'],
+    ['METRICS_TOKEN', 'hunter2'],
+    ['METRICS_TOKEN', 'hunter2 and more of it'],
+    ['METRICS_TOKEN', 'hunter2="quoted-quoted"'],
   ])('%s=%s', (name, value) => {
     let refusal: unknown;
     try {
@@ -96,6 +120,29 @@ describe('a wrong value is refused by its name', () => {
     expect(message).not.toContain('\n');
     expect(message).not.toContain('hunter2');
     if (name === 'MASTER_KEY') expect(message).not.toContain(value);
+  });
+});
+
+describe('a right value is taken as it is meant', () => {
+  test.each<[string, string | undefined, Partial<Config>]>([
+    ['TRUSTED_PROXIES', undefined, { trustedProxies: [] }],
+    [
+      'TRUSTED_PROXIES',
+      '10.0.0.0/8, 192.0.2.1,2001:DB8::/32, ::1',
+      { trustedProxies: ['10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32', '::1/128'] },
+    ],
+    ['RATE_LIMIT', undefined, { rateLimit: { requests: 100, seconds: 60 } }],
+    ['RATE_LIMIT', '30/30', { rateLimit: { requests: 30, seconds: 30 } }],
+    ['NONCE_DAYS', undefined, { nonceDays: 30 }],
+    ['NONCE_DAYS', '9999', { nonceDays: 9999 }],
+    ['VPN_NETWORKS', undefined, { vpnNetworks: undefined }],
+    ['VPN_NETWORKS', '/etc/latchkey/networks.txt', { vpnNetworks: '/etc/latchkey/networks.txt' }],
+    ['BROKER_URL', undefined, { brokerUrl: undefined }],
+    ['BROKER_URL', 'mqtts://me:hunter2@broker.example', { brokerUrl: 'mqtts://me:hunter2@broker.example' }],
+    ['METRICS_TOKEN', undefined, { metricsToken: undefined }],
+    ['METRICS_TOKEN', '0123456789abcdef', { metricsToken: '0123456789abcdef' }],
+  ])('%s=%s', (name, value, expected) => {
+    expect(loadConfig({ ...good, [name]: value })).toMatchObject(expected);
   });
 });
 
@@ -118,6 +165,11 @@ describe.concurrent(
       ['BASE_URL', 'ftp://latchkey.example'],
       ['WEB_URL', 'not an address'],
       ['DEMO', 'maybe'],
+      ['TRUSTED_PROXIES', 'everybody'],
+      ['RATE_LIMIT', 'unlimited'],
+      ['NONCE_DAYS', 'forever'],
+      ['BROKER_URL', 'amqp://me:hunter2@127.0.0.1'],
+      ['METRICS_TOKEN', 'hunter2'],
     ])('%s=%s', async (name, value) => {
       const line = await expectRefusal(name, { [name]: value });
       if (name === 'MASTER_KEY') expect(line).not.toContain(value);
@@ -130,10 +182,26 @@ describe.concurrent(
     });
 
     test('a setting that is empty counts as not set', async ({ onTestFinished }) => {
-      const empty = { HOST: '', PORT: '0', BASE_URL: '', WEB_URL: '', DEMO: '', DATA_DIR: '', LOG_LEVEL: '' };
+      const others = Object.keys(settings).filter((name) => !(name in good));
+      const empty = { ...Object.fromEntries(others.map((name) => [name, ''])), PORT: '0', LOG_LEVEL: '' };
       const service = await spawnService({ ...good, ...empty }, onTestFinished);
       expect(service.api.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(await service.end('SIGTERM')).toBe(0);
+    });
+
+    test('a broker that is away, or a list that is not there, does not keep the service from starting', async ({
+      onTestFinished,
+    }) => {
+      const port = await freePort();
+      const service = await spawnService(
+        { ...good, BROKER_URL: `mqtt://me:hunter2@127.0.0.1:${port}`, VPN_NETWORKS: join(file, 'below') },
+        onTestFinished,
+      );
+      const health = await service.api.health();
+      expect(health.body).toMatchObject({ code: 'HEALTH_CHECK_FAILED' });
+      expect((await service.api.plans()).status).toBe(200);
+      expect(await service.end('SIGTERM')).toBe(0);
+      expect(service.output().stderr).not.toContain('hunter2');
     });
 
     test('an unreachable database does not keep the start waiting', async () => {

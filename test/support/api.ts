@@ -61,6 +61,40 @@ export class Api {
   activate = (body: Schemas['ActivateRequest']) =>
     this.post<Schemas['ActivationResult'] & { code?: string }>('/api/v1/client/activate', body);
   logout = (body: Schemas['LogoutRequest']) => this.post('/api/v1/client/logout', body);
+  plans = () => this.call<Schemas['PlanList']>('GET', '/api/v1/client/plans');
+  health = () => this.call<Schemas['HealthResult'] & Problem>('GET', '/health');
+
+  // Those of v2 take what `signed` gives, or a body alone.
+  loginV2 = (body: Sent<'LoginRequestV2'>, headers?: Fields) =>
+    this.#send<'SignedSession'>('/api/v2/client/login', body, headers);
+  loginWithLicense = (body: Sent<'LicenseLoginRequest'>, headers?: Fields) =>
+    this.#send<'SignedSession'>('/api/v2/client/login-license', body, headers);
+  verifyV2 = (body: Sent<'VerifySessionRequestV2'>, headers?: Fields) =>
+    this.#send<'SignedVerificationResult'>('/api/v2/client/verify-session', body, headers);
+  logoutV2 = (body: Sent<'LogoutRequestV2'>, headers?: Fields) =>
+    this.#send<'SignedLogoutResult'>('/api/v2/client/logout', body, headers);
+  sandbox = (body: Sent<'SandboxRequest'>) => this.#send<'SandboxResult'>('/api/v1/sandbox/auth', body);
+  verifySandbox = (body: Sent<'VerifySessionRequest'>) =>
+    this.#send<'SandboxVerificationResult'>('/api/v1/sandbox/verify-session', body);
+
+  #send<Result extends keyof Schemas>(
+    path: string,
+    body: unknown,
+    headers: Fields = {},
+  ): Promise<Answer<Schemas[Result] & Problem>> {
+    return this.post(path, body, { headers });
+  }
 }
+
+/** What an answer has besides when it is a refusal. */
+interface Problem {
+  readonly code?: string;
+  readonly detail?: string;
+}
+
+/** A body, or the text of one, whose bytes a signature covers. */
+type Sent<Request extends keyof Schemas> = Schemas[Request] | string;
+
+type Fields = Record<string, string>;
 
 export type OperationId = keyof operations;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { components } from '../../generated/types.ts';
 import type { Api } from './api.ts';
 
@@ -12,6 +12,35 @@ export function unique(prefix: string): string {
 /** A machine's identifier, as a client computes it. */
 export function newHwid(): string {
   return randomBytes(32).toString('hex');
+}
+
+/** What a client makes up for every request. */
+export function newNonce(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** How a request is signed: what is left out is as it should be. */
+export interface Signing {
+  /** The client's clock. */
+  readonly at: Date;
+  readonly signature?: string;
+  readonly timestamp?: string;
+}
+
+/**
+ * A request as a client of v2 signs it: HMAC-SHA-256 over the bytes of the body, keyed with the application's secret.
+ * @param body a string is sent as it is
+ * @returns the body and its headers, as the v2 operations of `Api` take them
+ */
+export function signed(
+  { secret }: { readonly secret: string },
+  body: object | string,
+  { at, ...other }: Signing,
+): [body: string, headers: Record<string, string>] {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const { signature = createHmac('sha256', secret).update(text).digest('hex') } = other;
+  const { timestamp = String(at.getTime()) } = other;
+  return [text, { 'x-signature': signature, 'x-timestamp': timestamp }];
 }
 
 export interface Developer {
@@ -64,6 +93,21 @@ export async function newApp(api: Api, developer?: Developer): Promise<App> {
     },
     with: (fields) => ({ app_id, secret, ...fields }),
   };
+}
+
+/** Bans somebody from an application. @returns the ban's id */
+export async function ban(api: Api, app: App, whom: Schemas['CreateBanRequest']): Promise<string> {
+  const path = `/api/v2/dev/apps/${app.app_id}/bans`;
+  const { status, body } = await api.post<Schemas['BanResult']>(path, whom, { token: app.token });
+  if (status !== 201) throw new Error(`POST ${path} answered ${status}`);
+  return body.ban_id;
+}
+
+/** Lifts a ban. */
+export async function lift(api: Api, app: App, banId: string): Promise<void> {
+  const path = `/api/v2/dev/apps/${app.app_id}/bans/${banId}`;
+  const { status } = await api.call('DELETE', path, undefined, { token: app.token });
+  if (status !== 200) throw new Error(`DELETE ${path} answered ${status}`);
 }
 
 export interface User {

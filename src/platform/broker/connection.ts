@@ -97,7 +97,7 @@ async function connectAs(protocolVersion: 4 | 5, options: Options): Promise<Conn
   client.on('connect', ({ properties }) => {
     client.subscribe(subscription.topic, { qos: 1 }, (error) => {
       if (error) abandon(error);
-      else ready.resolve(properties?.receiveMaximum ?? RECEIVE_MAXIMUM);
+      else ready.resolve(properties?.receiveMaximum || RECEIVE_MAXIMUM);
     });
   });
   const giveUp = () => abandon(new Error('the connection is not wanted any more'));

@@ -2,7 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
-import { newApp, newHwid, newUser } from '../../support/fixtures.ts';
+import { newApp, newHwid, newUser, unique } from '../../support/fixtures.ts';
 import { flood } from '../../support/hashing.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
@@ -314,7 +314,8 @@ test('VALIDATION_FAILED lists every fault', async () => {
 test('TOO_MANY_REQUESTS at once when too many passwords are waiting', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
-  const { atOnce, later } = await flood(23, () => api.login(app.with({ ...user, password: 'wrong' })));
+  // Each of somebody else, whose failures count for themselves.
+  const { atOnce, later } = await flood(23, () => api.login(app.with({ ...user, username: unique('user') })));
   for (const answer of later) expectError(answer, 401, 'INVALID_CREDENTIALS');
   for (const answer of atOnce) {
     expectError(answer, 429, 'TOO_MANY_REQUESTS');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import { DAY } from '../../support/clock.ts';
-import { newDeveloper } from '../../support/fixtures.ts';
+import { newDeveloper, unique } from '../../support/fixtures.ts';
 import { flood } from '../../support/hashing.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
@@ -60,7 +60,10 @@ test('VALIDATION_FAILED lists every fault', async () => {
 
 test('TOO_MANY_REQUESTS with Retry-After when too many passwords are waiting', async () => {
   const developer = await newDeveloper(api);
-  const { atOnce, later } = await flood(13, () => login({ ...developer, password: 'wrong' }));
+  const { atOnce, later } = await flood(13, () =>
+    // Each of somebody else, whose failures count for themselves.
+    login({ ...developer, email: `${unique('nobody')}@example.com` }),
+  );
   for (const answer of later) expectError(answer, 401, 'INVALID_CREDENTIALS');
   for (const answer of atOnce) {
     expectError(answer, 429, 'TOO_MANY_REQUESTS');

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { SECOND } from '../../support/clock.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError } from '../support/errors.ts';
 
@@ -12,7 +15,49 @@ test('is operational, without credentials, at the present time', async () => {
     status: 'success',
     message: 'operational',
     timestamp: clock.now().toISOString(),
+    parts: {
+      database: { status: 'operational' },
+      broker: { status: 'operational' },
+      cluster: { status: 'operational', nodes: 1 },
+    },
   });
+});
+
+test('counts the nodes that share the database, until they leave', async () => {
+  const databaseUrl = await createTestDatabase();
+  const [first, second] = [
+    await startTestService({ DATABASE_URL: databaseUrl }),
+    await startTestService({ DATABASE_URL: databaseUrl }),
+  ];
+  const nodes = async () => (await first.api.health()).body.parts?.cluster?.nodes;
+  // Each announces itself when it is asked, if it has not yet.
+  await second.api.health();
+  expect(await nodes()).toBe(2);
+  await second.stop();
+  expect(await nodes()).toBe(1);
+});
+
+test('a node that has not announced itself for 15 seconds is not counted', async () => {
+  const databaseUrl = await createTestDatabase();
+  const [first, silent] = [
+    await startTestService({ DATABASE_URL: databaseUrl }),
+    await startTestService({ DATABASE_URL: databaseUrl }),
+  ];
+  const nodes = async () => (await first.api.health()).body.parts?.cluster?.nodes;
+  await silent.api.health();
+  first.clock.advance(15 * SECOND - 1);
+  expect(await nodes()).toBe(2);
+  // Its own clock stands still: whatever it announces is of the past.
+  first.clock.advance(1);
+  expect(await nodes()).toBe(1);
+});
+
+test('HEALTH_CHECK_FAILED when the broker is away, naming the part', async () => {
+  const port = await freePort();
+  const alone = await startTestService({ BROKER_URL: `mqtt://127.0.0.1:${port}` });
+  const answer = await alone.api.health();
+  expectError(answer, 500, 'HEALTH_CHECK_FAILED');
+  expect(answer.body.detail).toBe('The messaging broker is not operational.');
 });
 
 test('takes no notice of a query, a body or a token that nobody asked for', async () => {

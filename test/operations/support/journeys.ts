@@ -13,7 +13,8 @@ export async function encryptedSession(
   user: User,
 ): Promise<{ token: string; session_id: string }> {
   const application = await services.applications.authenticate(app.app_id, app.secret);
-  const { session } = await services.users.login(application, user, 'encrypted');
+  const client = { address: '127.0.0.1' };
+  const { session } = await services.logins.withPassword(application, user, 'encrypted', client);
   return { token: session.token, session_id: session.sessionId };
 }
 

@@ -1,0 +1,258 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/processes.ts';
+import { clients, run, VECTORS } from './support/clients.ts';
+import { APP, SESSION, signed, startStandIn, type Answer, type Call } from './support/stand-in.ts';
+
+type Body = Record<string, unknown>;
+interface Vector extends Body {
+  readonly name: string;
+  readonly result: Body;
+}
+
+const USER = ['Zoë 😀', 'p"ä\\s\nswörd', 'a-machine'] as const;
+const DAY = 86_400_000;
+
+/** Answers that are not the service's word, and what a client says to them. */
+const FORGERIES: Record<string, (body: Body, call: Call) => Body | string> = {
+  'without a signature': ({ signature: _, ...result }) => result,
+  'with an empty signature': (body) => ({ ...body, signature: '' }),
+  'with null for a signature': (body) => ({ ...body, signature: null }),
+  'with a truncated signature': (body) => ({ ...body, signature: String(body['signature']).slice(0, 32) }),
+  'with the signature of another secret': ({ signature: _, ...result }, { body }) =>
+    signed(result, body['nonce'], 'sk_another'),
+  'with the signature for another nonce': ({ signature: _, ...result }) =>
+    signed(result, '00000000000000000000000000000000'),
+  'with the signature for an empty nonce': ({ signature: _, ...result }) => signed(result, ''),
+  'with a member changed': (body) => ({ ...body, status: 'Success' }),
+  'with a member added': (body) => ({ ...body, subscription_tier: 'VIP' }),
+  'with a member given twice': (body) => JSON.stringify(body).replace(/}$/, ',"token":"forged"}'),
+  'with a number where null was signed': ({ signature: _, ...result }, { body }) =>
+    JSON.stringify(signed({ ...result, limit: null }, body['nonce'])).replace('null', '1e999'),
+};
+
+describe.each(clients)('$name', ({ missing, build }) => {
+  if (missing !== undefined) {
+    test.skip(`not tried: this machine lacks ${missing}`, () => {});
+    return;
+  }
+
+  let command: readonly string[];
+  beforeAll(async () => void (command = await build()), 180_000);
+  const client = (...args: string[]) => run(command[0]!, [...command.slice(1), ...args]);
+  const demo = (baseUrl: string) => client('demo', baseUrl, APP.app_id, APP.secret, ...USER);
+
+  describe('test vectors', () => {
+    /** Its outcome with vectors of which the last is changed. */
+    async function withLastVector(change: (vector: Vector) => Body) {
+      const { vectors } = JSON.parse(await readFile(VECTORS, 'utf8')) as { vectors: Vector[] };
+      const file = join(await temporaryFolder(), 'vectors.json');
+      const changed = [...vectors.slice(0, -1), change(vectors.at(-1)!)];
+      await writeFile(file, JSON.stringify({ vectors: changed }));
+      return client('vectors', file);
+    }
+
+    test('all agree', async () => {
+      const { vectors } = JSON.parse(await readFile(VECTORS, 'utf8')) as { vectors: Vector[] };
+      expect(await client('vectors', VECTORS)).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(`^${vectors.length} vectors agree\\r?\\n$`),
+        stderr: '',
+      });
+    });
+
+    test.each([
+      ['secret', ({ secret }: Vector) => ({ secret: `${secret}x` })],
+      ['body', ({ body }: Vector) => ({ body: `${body} ` })],
+      ['body_hex', ({ body_hex }: Vector) => ({ body_hex: `${body_hex}20` })],
+      ['x_signature', ({ x_signature }: Vector) => ({ x_signature: flip(x_signature) })],
+      ['nonce', ({ nonce }: Vector) => ({ nonce: `${nonce}0` })],
+      ['result', ({ result }: Vector) => ({ result: { ...result, valid: false } })],
+      ['jcs', ({ jcs }: Vector) => ({ jcs: ` ${jcs}` })],
+      ['signature', ({ signature }: Vector) => ({ signature: flip(signature) })],
+    ])('a changed %s is noticed, also in the last vector', async (_, change) => {
+      const outcome = await withLastVector((vector) => ({ ...vector, ...change(vector) }));
+      expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\S/) });
+    });
+
+    test('no vectors are no agreement', async () => {
+      const file = join(await temporaryFolder(), 'vectors.json');
+      await writeFile(file, '{"vectors":[]}');
+      expect(await client('vectors', file)).toMatchObject({ code: 1, stdout: '' });
+    });
+  });
+
+  describe('against a stand-in', () => {
+    test('logs in, verifies, logs out, and is refused from then on', async () => {
+      const { baseUrl, calls } = await startStandIn();
+      const { code, stdout, stderr } = await demo(`${baseUrl}/`);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout.trim().split(/\r?\n/)).toEqual([
+        'login: a session until 2026-11-22T10:00:00.000Z',
+        'verify-session: usr_1 is logged in',
+        'logout: done',
+        'verify-session: refused, SESSION_INVALID',
+      ]);
+
+      const nonce = expect.stringMatching(/^[0-9a-f]{32}$/);
+      const [username, password, hwid] = USER;
+      const verification = { app_id: APP.app_id, token: SESSION, hwid, nonce };
+      expect(calls.map(({ operation, body }) => [operation, body])).toEqual([
+        ['login', { app_id: APP.app_id, username, password, hwid, nonce }],
+        ['verify-session', verification],
+        ['logout', { app_id: APP.app_id, session_token: SESSION, nonce }],
+        ['verify-session', verification],
+      ]);
+      expect(calls.every((call) => call.signed)).toBe(true);
+      expect(new Set(calls.map(({ body }) => body['nonce'])).size).toBe(4);
+      expect(calls.every(({ timestamp }) => Math.abs(timestamp - Date.now()) < DAY)).toBe(true);
+    });
+
+    test('logs in with a licence key', async () => {
+      const { baseUrl, calls } = await startStandIn();
+      const key = '7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA';
+      const outcome = await client('demo-license', baseUrl, APP.app_id, APP.secret, key, 'a-machine');
+      expect(outcome).toMatchObject({ code: 0, stderr: '' });
+      const { operation, body, signed } = calls[0]!;
+      expect({ operation, body, signed }).toEqual({
+        operation: 'login-license',
+        body: { app_id: APP.app_id, license_key: key, hwid: 'a-machine', nonce: expect.any(String) },
+        signed: true,
+      });
+    });
+
+    test.each(Object.entries(FORGERIES))('takes no login answer %s', async (_, forge) => {
+      const { baseUrl, calls } = await startStandIn(forging('login', forge));
+      expect(await demo(baseUrl)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^RESPONSE_SIGNATURE_INVALID: /),
+      });
+      expect(calls).toHaveLength(1);
+    });
+
+    test.each(['verify-session', 'logout'])('takes no unsigned answer of %s', async (operation) => {
+      const { baseUrl } = await startStandIn(forging(operation, FORGERIES['without a signature']!));
+      expect((await demo(baseUrl)).stderr).toMatch(/^RESPONSE_SIGNATURE_INVALID: /);
+    });
+
+    test('takes no verification of another moment', async () => {
+      let first: Body | undefined;
+      const { baseUrl } = await startStandIn((answer, { operation }) => {
+        if (operation !== 'verify-session') return answer;
+        return { status: 200, body: (first ??= answer.body as Body) };
+      });
+      const { code, stdout, stderr } = await demo(baseUrl);
+      expect(stdout).toContain('logout: done');
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/^RESPONSE_SIGNATURE_INVALID: /),
+      });
+    });
+
+    test.each([
+      ['false', { valid: false }],
+      ['a string', { valid: 'true' }],
+      ['absent', {}],
+    ])('takes no verification in which valid is %s', async (_, valid) => {
+      const { baseUrl } = await startStandIn(
+        forging('verify-session', (_body, { body }) =>
+          signed({ status: 'success', user_id: 'usr_1', ...valid }, body['nonce']),
+        ),
+      );
+      expect((await demo(baseUrl)).stderr).toMatch(/^SESSION_INVALID: /);
+    });
+
+    test.each([
+      ['markup', 502, '<html>Bad gateway</html>'],
+      ['nothing', 503, ''],
+      ['a problem without a code', 500, '{"title":"Oops"}'],
+      ['an array', 200, '[]'],
+      ['a truncated object', 200, '{"status":"success"'],
+      ['two objects', 200, '{}{}'],
+      ['NaN', 200, '{"status":NaN}'],
+      ['50,000 levels', 200, `{"status":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ])('takes %s for no answer', async (_, status, body) => {
+      const { baseUrl } = await startStandIn(() => ({ status, body }));
+      const { code, stderr } = await demo(baseUrl);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/^(UNEXPECTED_ANSWER|RESPONSE_SIGNATURE_INVALID): /),
+      });
+    });
+
+    test('follows no redirection', async () => {
+      const elsewhere = await startStandIn();
+      const location = `${elsewhere.baseUrl}/api/v2/client/login`;
+      const { baseUrl } = await startStandIn(() => ({ status: 307, body: '', headers: { location } }));
+      expect(await demo(baseUrl)).toMatchObject({ code: 1, stdout: '' });
+      expect(elsewhere.calls).toEqual([]);
+    });
+
+    test("tells the service's code", async () => {
+      const problem = { code: 'HWID_MISMATCH', detail: 'Another machine: “Zoë 😀”.' };
+      const { baseUrl } = await startStandIn(() => ({ status: 403, body: problem }));
+      const { code, stderr } = await demo(baseUrl);
+      expect({ code, stderr: stderr.trim() }).toEqual({
+        code: 1,
+        stderr: 'HWID_MISMATCH: Another machine: “Zoë 😀”.',
+      });
+    });
+
+    test.each([
+      ['behind', 400 * DAY],
+      ['ahead', -400 * DAY],
+    ])("corrects a machine's clock that is %s, and stays correct", async (_, difference) => {
+      const { baseUrl, calls } = await startStandIn(outOfTime(() => Date.now() + difference));
+      expect(await demo(baseUrl)).toMatchObject({ code: 0, stderr: '' });
+      expect(calls.map(({ operation }) => operation)).toEqual([
+        ...['login', 'login', 'verify-session', 'logout', 'verify-session'],
+      ]);
+      expect(new Set(calls.map(({ body }) => body['nonce'])).size).toBe(5);
+    });
+
+    test('corrects its clock once a call', async () => {
+      const { baseUrl, calls } = await startStandIn(
+        outOfTime(() => Date.parse('2000-02-29T12:00:00.000Z'), 0),
+      );
+      expect((await demo(baseUrl)).stderr).toMatch(/^TIMESTAMP_OUT_OF_RANGE: /);
+      expect(calls).toHaveLength(2);
+      // The client's clock goes on between the correction and the signature.
+      expect(Math.abs(calls[1]!.timestamp - Date.parse('2000-02-29T12:00:00.000Z'))).toBeLessThan(DAY / 24);
+    });
+
+    test('fails when nobody listens', async () => {
+      expect(await demo('http://127.0.0.1:1')).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/\S/),
+      });
+    });
+  });
+});
+
+/** Another hexadecimal digit at the end. */
+function flip(hex: unknown): string {
+  const text = String(hex);
+  return text.slice(0, -1) + (text.endsWith('0') ? '1' : '0');
+}
+
+/** Forges the answers of one operation. */
+function forging(wanted: string, forge: (body: Body, call: Call) => Body | string) {
+  return (answer: Answer, call: Call): Answer =>
+    call.operation === wanted ? { ...answer, body: forge(answer.body as Body, call) } : answer;
+}
+
+/** A service by whose clock timestamps are too far off. @param skew how far they may be, in milliseconds */
+function outOfTime(now: () => number, skew = 300_000) {
+  return (answer: Answer, { timestamp }: Call): Answer => {
+    const present = now();
+    if (Math.abs(timestamp - present) < skew) return answer;
+    const problem = {
+      code: 'TIMESTAMP_OUT_OF_RANGE',
+      detail: 'The x-timestamp is more than 300 seconds off.',
+    };
+    return { status: 401, body: { ...problem, server_time: new Date(present).toISOString() } };
+  };
+}

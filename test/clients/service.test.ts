@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY } from '../support/clock.ts';
+import { newApp, newHwid, newUser, unique, type App } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+import { clients, run } from './support/clients.ts';
+
+const service = await startTestService();
+
+/** Sets the clock of the service to the machine's, by which the clients sign, and so much further. */
+function setClock(ahead: number): void {
+  service.clock.advance(Date.now() + ahead - service.clock.now().getTime());
+}
+
+const STEPS = [
+  expect.stringMatching(/^login: a session until \d{4}-\d\d-\d\dT[\d:.]+Z$/),
+  expect.stringMatching(/^verify-session: usr_\w+ is logged in$/),
+  'logout: done',
+  'verify-session: refused, SESSION_INVALID',
+];
+
+describe.each(clients)('$name against the service', ({ missing, build }) => {
+  if (missing !== undefined) {
+    test.skip(`not tried: this machine lacks ${missing}`, () => {});
+    return;
+  }
+
+  let command: readonly string[];
+  let app: App;
+  beforeAll(async () => {
+    command = await build();
+    app = await newApp(service.api);
+    await app.patch({ require_signatures: true });
+  }, 180_000);
+  const client = (mode: string, ...args: string[]) =>
+    run(command[0]!, [...command.slice(1), mode, service.baseUrl, app.app_id, app.secret, ...args]);
+
+  test('logs in, verifies, logs out, and is refused from then on', async () => {
+    setClock(0);
+    const { username, password, hwid } = await newUser(service.api, app, { username: unique('Zoë 😀') });
+    const { code, stdout, stderr } = await client('demo', username, password, hwid);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trim().split(/\r?\n/)).toEqual(STEPS);
+  });
+
+  test('logs in with a licence key', async () => {
+    setClock(0);
+    const [key] = await app.keys(1);
+    const { code, stdout, stderr } = await client('demo-license', key!, newHwid());
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trim().split(/\r?\n/)).toEqual(STEPS);
+  });
+
+  test("tells the service's refusals", async () => {
+    setClock(0);
+    const { username, password, hwid } = await newUser(service.api, app);
+    expect((await client('demo', username, 'wrong password', hwid)).stderr).toMatch(/^INVALID_CREDENTIALS: /);
+    await client('demo', username, password, hwid);
+    expect((await client('demo', username, password, newHwid())).stderr).toMatch(/^HWID_MISMATCH: /);
+    const stranger = [service.baseUrl, app.app_id, `${app.secret}x`, username, password, hwid];
+    const { stderr } = await run(command[0]!, [...command.slice(1), 'demo', ...stranger]);
+    expect(stderr).toMatch(/^INVALID_APP_CREDENTIALS: /);
+  });
+
+  test('on a machine whose clock is a day behind', async () => {
+    setClock(DAY);
+    const { username, password, hwid } = await newUser(service.api, app);
+    expect(await client('demo', username, password, hwid)).toMatchObject({ code: 0, stderr: '' });
+  });
+});

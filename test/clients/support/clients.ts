@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { temporaryFolder } from '../../support/processes.ts';
+
+export const CLIENTS = fileURLToPath(new URL('../../../docs/clients/', import.meta.url));
+export const VECTORS = join(CLIENTS, 'test-vectors.json');
+
+/** How a client program ended. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One of the example clients. */
+export interface Client {
+  readonly name: string;
+  /** Why it cannot run on this machine. */
+  readonly missing: string | undefined;
+  /** Compiles it, where it must be, and returns its command line. The folder of its binary goes with the test file. */
+  build(): Promise<readonly string[]>;
+}
+
+/** What a program gets besides its arguments. */
+export interface Given {
+  /** Its standard input. */
+  readonly input?: string;
+  /** Variables beyond those of the tests. */
+  readonly environment?: Record<string, string>;
+}
+
+/** Runs a program to its end. One that is not there has the code 127, as in a shell. */
+export function run(program: string, args: readonly string[], given: Given = {}): Promise<Outcome> {
+  const options = { timeout: 120_000, env: { ...process.env, ...given.environment } };
+  return new Promise((resolve) => {
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code === 'ENOENT' ? 127 : Number(error.code ?? -1);
+      resolve({ code, stdout, stderr });
+    });
+    child.stdin?.on('error', () => {}).end(given.input ?? '');
+  });
+}
+
+/** Runs a program that must succeed. */
+async function demand(program: string, args: readonly string[]): Promise<void> {
+  const { code, stdout, stderr } = await run(program, args);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout}${stderr}`);
+}
+
+/** What is missing when a trial does not succeed. */
+async function unless(program: string, args: readonly string[], missing: string, input = '') {
+  const { code } = await run(program, args, { input });
+  return code === 0 ? undefined : missing;
+}
+
+/** The newest .NET SDK from 8 on, such as `8.0`. */
+async function dotnetVersion(): Promise<string | undefined> {
+  const { stdout } = await run('dotnet', ['--list-sdks']);
+  const majors = [...stdout.matchAll(/^(\d+)\./gm)].map((match) => Number(match[1]));
+  const newest = Math.max(...majors);
+  return newest >= 8 ? `${newest}.0` : undefined;
+}
+
+const headers = '#include <charconv>\n#include <openssl/hmac.h>\n#include <openssl/ssl.h>\n';
+const dotnet = await dotnetVersion();
+
+export const clients: readonly Client[] = [
+  {
+    name: 'TypeScript',
+    missing: undefined,
+    build: async () => [process.execPath, join(CLIENTS, 'typescript/latchkey.ts')],
+  },
+  {
+    name: 'Python',
+    missing: await unless('python3', ['--version'], 'python3'),
+    build: async () => ['python3', join(CLIENTS, 'python/latchkey.py')],
+  },
+  {
+    name: 'C#',
+    missing: dotnet === undefined ? 'dotnet with an SDK from 8 on' : undefined,
+    async build() {
+      const folder = await temporaryFolder(afterAll);
+      const out = join(folder, 'out');
+      await demand('dotnet', [
+        ...['build', join(CLIENTS, 'csharp/Latchkey.csproj'), '--output', out, '--nologo'],
+        // The SDK brings no reference assemblies of other versions; nothing is written beside the sources.
+        ...[`-p:TargetFramework=net${dotnet}`, '-p:UseAppHost=false'],
+        ...[`-p:BaseIntermediateOutputPath=${join(folder, 'obj')}/`],
+      ]);
+      return ['dotnet', join(out, 'latchkey.dll')];
+    },
+  },
+  {
+    name: 'C++',
+    missing: await unless('g++', ['-std=c++17', '-E', '-x', 'c++', '-'], 'g++ with OpenSSL headers', headers),
+    async build() {
+      const binary = join(await temporaryFolder(afterAll), 'latchkey');
+      const warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror'];
+      await demand('g++', [
+        ...['-std=c++17', ...warnings, join(CLIENTS, 'cpp/main.cpp'), '-o', binary],
+        ...['-lssl', '-lcrypto'],
+      ]);
+      return [binary];
+    },
+  },
+];

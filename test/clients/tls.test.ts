@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/processes.ts';
+import { clients, run } from './support/clients.ts';
+import { APP, startStandIn } from './support/stand-in.ts';
+
+const openssl = await run('openssl', ['version']);
+
+/** Makes a certificate for a name of the host, which is its own authority. */
+async function identityOf(name: string) {
+  const folder = await temporaryFolder();
+  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const made = await run('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+    ...[
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      `subjectAltName=DNS:${name}`,
+      '-keyout',
+      keyFile,
+      '-out',
+      certFile,
+    ],
+  ]);
+  if (made.code !== 0) throw new Error(made.stderr);
+  return { key: await readFile(keyFile, 'utf8'), cert: await readFile(certFile, 'utf8'), certFile };
+}
+
+if (openssl.code !== 0) test.skip('clients over TLS not tried: this machine lacks openssl', () => {});
+
+describe.runIf(openssl.code === 0).each(clients)('$name over TLS', ({ missing, build }) => {
+  if (missing !== undefined) {
+    test.skip(`not tried: this machine lacks ${missing}`, () => {});
+    return;
+  }
+
+  let command: readonly string[];
+  beforeAll(async () => void (command = await build()), 180_000);
+
+  /** @param trusted the file of the authority that the client trusts besides those of the machine */
+  const demo = (baseUrl: string, trusted?: string) =>
+    run(
+      command[0]!,
+      [...command.slice(1), 'demo', baseUrl, APP.app_id, APP.secret, 'ada', 'secret', 'a-machine'],
+      {
+        ...(trusted !== undefined && {
+          environment: { SSL_CERT_FILE: trusted, NODE_EXTRA_CA_CERTS: trusted },
+        }),
+      },
+    );
+
+  test('speaks to a host of a known authority', async () => {
+    const identity = await identityOf('localhost');
+    const { baseUrl, calls } = await startStandIn(undefined, identity);
+    expect(await demo(baseUrl, identity.certFile)).toMatchObject({ code: 0, stderr: '' });
+    expect(calls).toHaveLength(4);
+  });
+
+  test('tells nothing to a host of an unknown authority', async () => {
+    const { baseUrl, calls } = await startStandIn(undefined, await identityOf('localhost'));
+    expect(await demo(baseUrl)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\S/) });
+    expect(calls).toEqual([]);
+  });
+
+  test('tells nothing to a host of another name', async () => {
+    const identity = await identityOf('elsewhere.example');
+    const { baseUrl, calls } = await startStandIn(undefined, identity);
+    expect(await demo(baseUrl, identity.certFile)).toMatchObject({ code: 1, stdout: '' });
+    expect(calls).toEqual([]);
+  });
+});

@@ -1,0 +1,15 @@
+// Opens the broker of BROKER_URL, or the embedded one, uses it once and closes it. Ends by itself when nothing is left open.
+import { pino } from 'pino';
+import { openBroker } from '../../../src/platform/broker/index.ts';
+
+const broker = await openBroker({
+  brokerUrl: process.env['BROKER_URL'],
+  nodeId: 'node_brief',
+  logger: pino({ enabled: false }),
+});
+const answered = await broker.ping().then(
+  () => true,
+  () => false,
+);
+await broker.close();
+process.stdout.write(answered ? 'answered' : 'not answered');

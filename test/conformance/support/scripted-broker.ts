@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+const CONNECT = 1;
+const PUBLISH = 3;
+const SUBSCRIBE = 8;
+
+/** Speaks just enough MQTT 5 to answer as no real broker can be made to. */
+export interface ScriptedBroker {
+  readonly url: string;
+  /** Packet identifiers of the messages that wait for their answer, in order of arrival. */
+  readonly waiting: number[];
+  /** How many have waited at the same time. */
+  most(): number;
+  /** Acknowledges the message that has waited longest. */
+  acknowledge(reasonCode?: number): void;
+  /** Ends the connection without a word. */
+  drop(): void;
+}
+
+/**
+ * Accepts every client and subscription, acknowledges messages when it is told to and passes none on.
+ * @param receiveMaximum how many messages it allows to be under way
+ */
+export async function startScriptedBroker(receiveMaximum: number): Promise<ScriptedBroker> {
+  const sockets = new Set<Socket>();
+  const waiting: number[] = [];
+  let last: Socket | undefined;
+  let most = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    last = socket;
+    socket.on('error', () => {});
+    let buffer = Buffer.alloc(0);
+    socket.on('data', (part: Buffer) => {
+      buffer = Buffer.concat([buffer, part]);
+      for (let packet = take(); packet; packet = take()) answer(packet.type, packet.body);
+    });
+    /** Packets of the tests are shorter than 128 bytes: their length is one byte. */
+    function take(): { type: number; body: Buffer } | undefined {
+      if (buffer.length < 2 || buffer.length < 2 + buffer[1]!) return undefined;
+      const end = 2 + buffer[1]!;
+      const packet = { type: buffer[0]! >> 4, body: buffer.subarray(2, end) };
+      buffer = buffer.subarray(end);
+      return packet;
+    }
+    function answer(type: number, body: Buffer): void {
+      if (type === CONNECT) socket.write(Buffer.from([0x20, 6, 0, 0, 3, 0x21, 0, receiveMaximum]));
+      if (type === SUBSCRIBE) socket.write(Buffer.from([0x90, 4, body[0]!, body[1]!, 0, 1]));
+      if (type === PUBLISH) most = Math.max(most, waiting.push(body.readUInt16BE(2 + body.readUInt16BE(0))));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    waiting,
+    most: () => most,
+    acknowledge(reasonCode = 0) {
+      const id = waiting.shift()!;
+      last!.write(Buffer.from([0x40, 3, id >> 8, id & 255, reasonCode]));
+    },
+    drop: () => void last!.destroy(),
+  };
+}

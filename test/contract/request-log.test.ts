@@ -1,0 +1,226 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import {
+  ban,
+  newApp,
+  newDeveloper,
+  newHwid,
+  newNonce,
+  newUser,
+  signed,
+  unique,
+} from '../support/fixtures.ts';
+import { spawnService, type ServiceProcess } from '../support/processes.ts';
+import { MASTER_KEY } from '../support/service.ts';
+import { operations } from './operations.ts';
+
+const DATABASE_URL = await createTestDatabase();
+const METRICS_TOKEN = unique('metrics-token');
+const settings = { DATABASE_URL, MASTER_KEY, METRICS_TOKEN };
+const start = (LOG_LEVEL: string) => spawnService({ ...settings, LOG_LEVEL }, (cleanUp) => afterAll(cleanUp));
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+const INFO = 30;
+const DEBUG = 20;
+
+/** The lines about answers. */
+function answers({ output }: ServiceProcess): Line[] {
+  return output()
+    .stderr.split('\n')
+    .filter((text) => text.startsWith('{') && text.endsWith('}'))
+    .map((text) => JSON.parse(text) as Line)
+    .filter(({ msg }) => msg === 'answered');
+}
+
+/** The line about one answer. */
+async function lineOf(service: ServiceProcess, headers: Headers): Promise<Line> {
+  const find = () => answers(service).filter((line) => line['request_id'] === headers.get('x-request-id'));
+  await expect.poll(() => find().length).toBe(1);
+  return find()[0]!;
+}
+
+describe('at level info', async () => {
+  const service = await start('info');
+  const { api } = service;
+  const app = await newApp(api);
+
+  test('every refused request has one line: who asked for what, and why not', async () => {
+    const { headers } = await api.post('/api/v1/client/login', app.with({ username: 'ada' }));
+    expect(await lineOf(service, headers)).toEqual({
+      level: INFO,
+      time: expect.any(String),
+      request_id: headers.get('x-request-id'),
+      method: 'POST',
+      path: '/api/v1/client/login',
+      operation: 'loginUser',
+      address: '127.0.0.1',
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      msg: 'answered',
+    });
+  });
+
+  test('also for a client of the legacy model, and for what never became an operation', async () => {
+    const legacy = await api.post('/api/v1/client/init', {}, { headers: { accept: 'application/json' } });
+    expect(await lineOf(service, legacy.headers)).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+    const method = await api.call('PUT', '/health');
+    expect(await lineOf(service, method.headers)).toMatchObject({
+      code: 'METHOD_NOT_ALLOWED',
+      status: 405,
+      path: '/health',
+    });
+  });
+
+  test('is without the query', async () => {
+    const { headers } = await api.call('GET', '/api/v2/dev/apps?access_token=a-token');
+    expect(await lineOf(service, headers)).toMatchObject({ path: '/api/v2/dev/apps', code: 'UNAUTHORIZED' });
+    expect(service.output().stderr).not.toContain('a-token');
+  });
+
+  test('what succeeds has none', async () => {
+    const { headers } = await api.init(app.with({}));
+    const refused = await api.post('/api/v1/client/init', {});
+    await lineOf(service, refused.headers);
+    expect(answers(service).filter((line) => line['request_id'] === headers.get('x-request-id'))).toEqual([]);
+  });
+});
+
+test('at level warn there is nothing about the mistakes of clients', async () => {
+  const service = await start('warn');
+  await service.api.post('/api/v1/client/login', {});
+  await service.api.call('GET', '/nowhere');
+  expect(await service.end('SIGTERM')).toBe(0);
+  expect(service.output().stderr).toBe('');
+});
+
+describe('at level debug', async () => {
+  const service = await start('debug');
+  const { api } = service;
+
+  test('every answer has a line, with what may be seen of request and answer', async () => {
+    const app = await newApp(api);
+    const { headers } = await api.init(app.with({ version: '1.2.3' }));
+    const line = await lineOf(service, headers);
+    expect(line).toMatchObject({
+      level: DEBUG,
+      operation: 'initApplication',
+      status: 200,
+      request: { app_id: app.app_id, secret: '[redacted]', version: '1.2.3' },
+      response: { status: 'success', status_code: 'active' },
+    });
+    expect(line).not.toHaveProperty('code');
+    const refused = await api.init({ app_id: app.app_id, secret: 'wrong' });
+    expect(await lineOf(service, refused.headers)).toMatchObject({
+      level: INFO,
+      request: { app_id: app.app_id, secret: '[redacted]' },
+    });
+    expect(await lineOf(service, refused.headers)).not.toHaveProperty('response');
+  });
+
+  test('nothing secret is in the log, of no operation, however its members are spelt', async () => {
+    const secrets = new Set<string>([METRICS_TOKEN, MASTER_KEY]);
+    const keep = <Value extends string>(value: Value): Value => {
+      secrets.add(value);
+      return value;
+    };
+    const developer = await newDeveloper(api);
+    keep(developer.token);
+    keep(developer.password);
+    const app = await newApp(api, developer);
+    keep(app.secret);
+    const user = await newUser(api, app, { password: keep(unique('password')), hwid: keep(newHwid()) });
+    const [first, second, third] = (await app.keys(3)).map(keep) as [string, string, string];
+    const login = (await api.login(app.with(user))).body;
+    keep(login.token);
+    keep(login.session_id);
+    const v2 = signed(app, { app_id: app.app_id, ...user, nonce: newNonce() }, { at: new Date() });
+    keep((await api.loginV2(...v2)).body.token);
+    keep(v2[1]['x-signature']!);
+    const machine = keep(newHwid());
+    keep((await api.loginWithLicense({ app_id: app.app_id, license_key: first, hwid: machine })).body.token);
+    await api.activate(app.with({ username: user.username, license_key: second }));
+    await api.register(
+      app.with({
+        username: unique('user'),
+        password: keep('12345678-secret'),
+        hwid: machine,
+        license_key: third,
+      }),
+    );
+    const sandbox = (await api.sandbox({ app_id: 'sandbox', username: 'agent', hwid: machine })).body.token;
+    keep(sandbox);
+    await api.verifySandbox({ app_id: 'sandbox', token: sandbox, hwid: machine });
+    keep((await api.init(app.with({}))).body['session_id'] as string);
+    await ban(api, app, { kind: 'hardware', hwid: keep(newHwid()) });
+    for (const token of [login.token, login.session_id]) {
+      await api.verify({ app_id: app.app_id, token, hwid: user.hwid });
+      await api.verifyV2({ app_id: app.app_id, token, nonce: newNonce() });
+    }
+
+    // Every operation gets all of them under names that are right for others, wrong, or in the wrong place.
+    const word = keep(unique('typed-in'));
+    const own = {
+      app_id: app.app_id,
+      secret: app.secret,
+      password: user.password,
+      hwid: user.hwid,
+      token: login.token,
+      session_token: login.session_id,
+      license_key: second,
+    };
+    const bodies: unknown[] = [
+      own,
+      { ...own, pasword: word, Password: word, ' secret': word, secrets: [word], apiKey: word },
+      {
+        app_id: { secret: word },
+        username: [word],
+        reason: { a: word },
+        name: { b: [word] },
+        note: [[word]],
+      },
+      { user: { password: word }, [word]: 1, app_id: [{ token: word }] },
+      [word, own],
+      word,
+      JSON.stringify(own).slice(0, -1),
+      `{"secret":"${word}","secret":"${word}"}`,
+      `{"secret":"${word}\\ud800"}`,
+    ];
+    for (const { method, path, requestBody } of operations) {
+      const url = path.replace('{app_id}', app.app_id).replace('{ban_id}', 'ban_x');
+      if (method === 'DELETE' && !path.includes('bans')) continue;
+      for (const token of [developer.token, login.token, undefined]) {
+        for (const body of requestBody ? bodies : [undefined]) {
+          const text = typeof body === 'string' && body.startsWith('{') ? body : JSON.stringify(body);
+          await fetch(`${api.baseUrl}${url}?token=${login.token}&secret=${word}`, {
+            method,
+            headers: {
+              ...(body !== undefined && { 'content-type': 'application/json' }),
+              ...(token && { authorization: `Bearer ${token}` }),
+              'x-signature': v2[1]['x-signature']!,
+              cookie: `session=${word}`,
+            },
+            ...(text !== undefined && { body: text }),
+          });
+        }
+        await api.call(method, url, requestBody?.example, { token });
+      }
+    }
+    await fetch(`${api.baseUrl}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+    await api.logout({ app_id: app.app_id, token: login.token });
+    await api.logoutV2({ app_id: app.app_id, session_token: login.session_id });
+    const last = await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, developer);
+    await lineOf(service, last.headers);
+
+    const { stdout, stderr } = service.output();
+    const seen = new Set(answers(service).map((line) => line['operation']));
+    expect([...seen].filter(Boolean).sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+    const leaked = [...secrets].filter((secret) => stdout.includes(secret) || stderr.includes(secret));
+    const where = stderr.split('\n').filter((line) => leaked.some((secret) => line.includes(secret)));
+    expect({ leaked, where: where.slice(0, 3) }).toEqual({ leaked: [], where: [] });
+  });
+});

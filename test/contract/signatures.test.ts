@@ -1,0 +1,184 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
+import { newApp, newHwid, newNonce, newUser, signed, type App } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+import { operations } from './operations.ts';
+
+const { api, clock } = await startTestService();
+
+const signable = operations.filter(({ signature }) => signature !== undefined);
+const optional = signable.filter(({ signature }) => signature === 'optional');
+
+/** A request of each operation that succeeds as often as it is made, but for its nonce and its signature. */
+const bodies: Readonly<Record<string, (app: App) => Promise<Record<string, string>>>> = {
+  async loginUserV2(app) {
+    return { ...(await newUser(api, app)) };
+  },
+  async loginWithLicense(app) {
+    const [license_key] = (await app.keys(1)) as [string];
+    return { license_key, hwid: newHwid() };
+  },
+  async verifySessionV2(app) {
+    return { token: (await api.login(app.with(await newUser(api, app)))).body.token };
+  },
+  async logoutUserV2(app) {
+    return { session_token: (await api.login(app.with(await newUser(api, app)))).body.session_id };
+  },
+};
+
+/** Sends a request with other headers than it should have. */
+function send(
+  path: string,
+  app: App,
+  body: object | string,
+  headers: Record<string, string> | undefined = signed(app, body, { at: clock.now() })[1],
+): Promise<Answer<{ code?: string; signature?: string }>> {
+  return api.post(path, typeof body === 'string' ? body : JSON.stringify(body), { headers });
+}
+
+const code = ({ body }: Answer<{ code?: string }>) => body.code;
+
+test('every operation that takes signatures is tried here', () => {
+  expect(Object.keys(bodies)).toEqual(signable.map(({ operationId }) => operationId));
+});
+
+describe.each(signable.map((operation) => [operation.operationId, operation] as const))(
+  '%s',
+  (operationId, { path }) => {
+    const newBody = async (app: App) => ({
+      app_id: app.app_id,
+      ...(await bodies[operationId]!(app)),
+      nonce: newNonce(),
+    });
+
+    test('is accepted when it is signed', async () => {
+      const app = await newApp(api);
+      expect((await send(path, app, await newBody(app))).status).toBe(200);
+      await app.patch({ require_signatures: true });
+      expect((await send(path, app, await newBody(app))).status).toBe(200);
+    });
+
+    test('is refused when the signature is wrong, whether the application demands one or not', async () => {
+      const app = await newApp(api);
+      for (const require_signatures of [false, true]) {
+        await app.patch({ require_signatures });
+        const body = await newBody(app);
+        const at = clock.now();
+        const headers = signed(app, body, { at })[1];
+        const foreign = signed({ secret: 'sk_another' }, body, { at })[1];
+        expect(code(await send(path, app, body, foreign))).toBe('INVALID_APP_CREDENTIALS');
+        expect(code(await send(path, app, { ...body, more: 1 }, headers))).toBe('INVALID_APP_CREDENTIALS');
+        for (const name of ['x-signature', 'x-timestamp']) {
+          expect(code(await send(path, app, body, { [name]: headers[name]! }))).toBe('SIGNATURE_REQUIRED');
+          const { [name]: _replaced, ...rest } = headers;
+          const empty = await send(path, app, body, { ...rest, [name]: '' });
+          expect(empty.status).toBe(401);
+        }
+        const late = { ...headers, 'x-timestamp': String(at.getTime() - 300_001) };
+        expect(code(await send(path, app, body, late))).toBe('TIMESTAMP_OUT_OF_RANGE');
+        // None of them has spent anything.
+        expect((await send(path, app, body)).status).toBe(200);
+      }
+    });
+
+    test('uses a nonce once', async () => {
+      const app = await newApp(api);
+      const body = await newBody(app);
+      expect((await send(path, app, body)).status).toBe(200);
+      expect(code(await send(path, app, body))).toBe('NONCE_REUSED');
+      const other = { ...(await newBody(app)), nonce: body.nonce };
+      expect(code(await send(path, app, other))).toBe('NONCE_REUSED');
+    });
+
+    test('refuses a nonce of 7 and of 129 characters', async () => {
+      const app = await newApp(api);
+      for (const nonce of ['n'.repeat(7), 'n'.repeat(129)]) {
+        expect(code(await send(path, app, { ...(await newBody(app)), nonce }))).toBe('VALIDATION_FAILED');
+      }
+      for (const nonce of ['n'.repeat(8), 'n'.repeat(128)]) {
+        expect((await send(path, app, { ...(await newBody(app)), nonce })).status).toBe(200);
+      }
+    });
+
+    test('of an application that is disabled or not there is refused', async () => {
+      const app = await newApp(api);
+      const body = await newBody(app);
+      await app.patch({ status: 'disabled' });
+      // Logging out is always possible.
+      const answer = await send(path, app, body);
+      if (operationId === 'logoutUserV2') expect(answer.status).toBe(200);
+      else expect(code(answer)).toBe('APPLICATION_INACTIVE');
+      const absent = { ...body, app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c' };
+      expect(code(await send(path, app, absent))).toBe('INVALID_APP_CREDENTIALS');
+    });
+
+    test.each([
+      ['NUL', 'a\u0000b'],
+      ['characters of two UTF-16 units', '🦊'.repeat(40)],
+    ])('of an app_id that can be none is refused: %s', async (_what, app_id) => {
+      const app = await newApp(api);
+      const body = { ...(await newBody(app)), app_id };
+      for (const headers of [undefined, {}]) {
+        const response = await send(path, app, body, headers);
+        expect([400, 401]).toContain(response.status);
+      }
+    });
+
+    test('of a header that is not of its form is refused, as the contract says', async () => {
+      const app = await newApp(api);
+      const body = await newBody(app);
+      const text = JSON.stringify(body);
+      const signature = createHmac('sha256', app.secret).update(text).digest('hex');
+      const timestamp = String(clock.now().getTime());
+      for (const headers of [
+        { 'x-signature': `${signature},${signature}`, 'x-timestamp': timestamp },
+        { 'x-signature': `${signature}zz`, 'x-timestamp': timestamp },
+        { 'x-signature': signature, 'x-timestamp': `${timestamp}, ${timestamp}` },
+      ]) {
+        const { status } = await send(path, app, text, headers);
+        expect([400, 401]).toContain(status);
+      }
+      expect((await send(path, app, text)).status).toBe(200);
+    });
+  },
+);
+
+describe.each(optional.map((operation) => [operation.operationId, operation] as const))(
+  '%s without a signature',
+  (operationId, { path }) => {
+    const newBody = async (app: App) => ({ app_id: app.app_id, ...(await bodies[operationId]!(app)) });
+
+    test('is accepted until the application demands one', async () => {
+      const app = await newApp(api);
+      const before = await newBody(app);
+      const after = await newBody(app);
+      expect((await send(path, app, before, {})).status).toBe(200);
+      await app.patch({ require_signatures: true });
+      for (const nonce of [undefined, newNonce()]) {
+        const refused = await send(path, app, { ...after, nonce }, {});
+        expect(refused.status).toBe(401);
+        expect(code(refused)).toBe('SIGNATURE_REQUIRED');
+      }
+      // The refusal has neither spent nor ended anything.
+      await app.patch({ require_signatures: false });
+      expect((await send(path, app, after, {})).status).toBe(200);
+    });
+
+    test('spends no nonce: nobody has vouched for it', async () => {
+      const app = await newApp(api);
+      const nonce = newNonce();
+      expect((await send(path, app, { ...(await newBody(app)), nonce }, {})).status).toBe(200);
+      expect((await send(path, app, { ...(await newBody(app)), nonce }, {})).status).toBe(200);
+      expect((await send(path, app, { ...(await newBody(app)), nonce })).status).toBe(200);
+    });
+  },
+);
+
+test('operations of v1 take no notice of signature headers', async () => {
+  const app = await newApp(api);
+  await app.patch({ require_signatures: true });
+  const user = await newUser(api, app);
+  const headers = { 'x-signature': '0'.repeat(64), 'x-timestamp': '1' };
+  expect((await api.post('/api/v1/client/login', app.with(user), { headers })).status).toBe(200);
+});

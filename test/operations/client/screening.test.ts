@@ -1,0 +1,207 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newHwid, newUser } from '../../support/fixtures.ts';
+import { temporaryFolder } from '../../support/processes.ts';
+import { startTestService } from '../../support/service.ts';
+import { everywhere, guestsOf, knock, knockEverywhere, newGuest } from '../support/doors.ts';
+import { comparable, expectError } from '../support/errors.ts';
+
+// What all operations of an application's clients have in common: the switches that keep people out.
+
+const folder = await temporaryFolder(afterAll);
+const list = join(folder, 'networks.txt');
+await writeFile(list, '# Networks of a provider\n127.0.0.0/8\n203.0.113.0/24\n2001:db8::/32\n');
+const service = await startTestService({ VPN_NETWORKS: list, TRUSTED_PROXIES: '127.0.0.1' });
+const { api, databaseUrl } = service;
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+describe('block_vpn', () => {
+  test('keeps addresses of the list out at every door alike', async () => {
+    const app = await newApp(api);
+    const guests = await guestsOf(service, app);
+    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+    await app.patch({ block_vpn: true });
+    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
+    expect(await knockEverywhere(service, app, guests, from('198.51.100.1'))).toEqual(everywhere('ok'));
+    await app.patch({ block_vpn: false });
+    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+  });
+
+  test('does not keep anybody from ending a session', async () => {
+    const app = await newApp(api);
+    const { encryptedToken } = await newGuest(service, app);
+    await app.patch({ block_vpn: true });
+    expect((await api.logout({ app_id: app.app_id, token: encryptedToken })).status).toBe(200);
+  });
+
+  test.each([
+    ['203.0.113.255', true],
+    ['203.0.114.0', false],
+    ['::ffff:203.0.113.1', true],
+    ['2001:db8:ffff::1', true],
+    ['2001:db9::', false],
+  ])('looks up the address %s as it is: %s', async (address, blocked) => {
+    const app = await newApp(api);
+    const guest = await newGuest(service, app);
+    await app.patch({ block_vpn: true });
+    for (const door of ['initApplication', 'verifySession', 'loginUser'] as const) {
+      const { status, body } = await knock(door, service, app, guest, from(address));
+      expect([status, body.code]).toEqual(blocked ? [403, 'VPN_BLOCKED'] : [200, undefined]);
+    }
+  });
+
+  test('shows nothing of accounts: the answer is the same whatever name and password are', async () => {
+    const app = await newApp(api);
+    const user = await newUser(api, app);
+    await app.patch({ block_vpn: true });
+    const answers = [
+      await api.login(app.with(user)),
+      await api.login(app.with({ ...user, password: 'wrong' })),
+      await api.login(app.with({ ...user, username: 'nobody', hwid: newHwid() })),
+    ];
+    for (const answer of answers) {
+      expectError(answer, 403, 'VPN_BLOCKED');
+      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    }
+  });
+
+  test('creates and spends nothing', async () => {
+    const app = await newApp(api);
+    const guest = await newGuest(service, app);
+    const [license_key] = (await app.keys(1)) as [string];
+    await app.patch({ block_vpn: true });
+    const attempts = [
+      await api.register(app.with({ username: 'ada', password: 'a password', hwid: newHwid(), license_key })),
+      await api.activate(app.with({ username: guest.username, license_key })),
+      await api.loginWithLicense({ app_id: app.app_id, license_key, hwid: newHwid() }),
+    ];
+    for (const attempt of attempts) expectError(attempt, 403, 'VPN_BLOCKED');
+    await app.patch({ block_vpn: false });
+    expect((await api.activate(app.with({ username: guest.username, license_key }))).status).toBe(200);
+    const { body } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}`, undefined, app);
+    expect(body['users']).toBe(1);
+  });
+
+  test('follows the file when it changes, and keeps the last good list', async () => {
+    const file = join(await temporaryFolder(), 'networks.txt');
+    const replace = async (text: string) => {
+      await writeFile(`${file}.new`, text);
+      await rename(`${file}.new`, file);
+    };
+    await replace('203.0.113.0/24\n');
+    const node = await startTestService({ DATABASE_URL: databaseUrl, VPN_NETWORKS: file });
+    const app = await newApp(api);
+    const guest = await newGuest(service, app);
+    await app.patch({ block_vpn: true });
+    expect((await knock('loginUser', node, app, guest)).status).toBe(200);
+    await replace('127.0.0.1\n');
+    await node.services.vpn.refresh();
+    expectError(await knock('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
+    await replace('nonsense\n');
+    await node.services.vpn.refresh();
+    expectError(await knock('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
+    await replace('203.0.113.0/24\n');
+    await node.services.vpn.refresh();
+    expect((await knock('loginUser', node, app, guest)).status).toBe(200);
+  });
+
+  describe.each([
+    ['no list', {}],
+    ['a list that is not there', { VPN_NETWORKS: join(folder, 'missing.txt') }],
+  ] as [string, Record<string, string>][])('with %s', (_what, settings) => {
+    test('lets everybody in, or nobody under vpn_fail_closed', async () => {
+      const node = await startTestService({ DATABASE_URL: databaseUrl, ...settings });
+      const app = await newApp(api);
+      const guests = await guestsOf(node, app);
+      await app.patch({ block_vpn: true });
+      expect(await knockEverywhere(node, app, guests)).toEqual(everywhere('ok'));
+      await app.patch({ vpn_fail_closed: true });
+      expect(await knockEverywhere(node, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
+      // The second switch is about the first one only.
+      await app.patch({ block_vpn: false });
+      expect(await knockEverywhere(node, app, guests)).toEqual(everywhere('ok'));
+    });
+  });
+
+  test('vpn_fail_closed does not matter while there is a list', async () => {
+    const app = await newApp(api);
+    const guest = await newGuest(service, app);
+    await app.patch({ block_vpn: true, vpn_fail_closed: true });
+    expect((await knock('verifySession', service, app, guest, from('198.51.100.1'))).status).toBe(200);
+  });
+});
+
+describe('a pause', () => {
+  test('refuses logins of every kind, and nothing else', async () => {
+    const app = await newApp(api);
+    const guests = await guestsOf(service, app);
+    await app.patch({ paused: true });
+    expect(await knockEverywhere(service, app, guests)).toEqual(
+      everywhere('ok', {
+        loginUser: '403 APPLICATION_PAUSED',
+        loginUserV2: '403 APPLICATION_PAUSED',
+        loginWithLicense: '403 APPLICATION_PAUSED',
+      }),
+    );
+    await app.patch({ pause_sessions: true });
+    expect((await knock('verifySession', service, app, guests.verifySession)).body.code).toBe(
+      'APPLICATION_PAUSED',
+    );
+    expect((await knock('verifySessionV2', service, app, guests.verifySessionV2)).body.code).toBe(
+      'APPLICATION_PAUSED',
+    );
+    await app.patch({ paused: false });
+    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+  });
+});
+
+describe('disabled', () => {
+  test('refuses everything', async () => {
+    const app = await newApp(api);
+    const guests = await guestsOf(service, app);
+    await app.patch({ status: 'disabled' });
+    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('401 APPLICATION_INACTIVE'));
+  });
+});
+
+describe('require_signatures', () => {
+  test('is for the operations of v2', async () => {
+    const app = await newApp(api);
+    const guests = await guestsOf(service, app);
+    await app.patch({ require_signatures: true });
+    expect(await knockEverywhere(service, app, guests)).toEqual(
+      everywhere('ok', {
+        loginWithLicense: '401 SIGNATURE_REQUIRED',
+        verifySessionV2: '401 SIGNATURE_REQUIRED',
+      }),
+    );
+  });
+});
+
+describe('require_subscription', () => {
+  test('is asked for at every login and verification alike', async () => {
+    const app = await newApp(api);
+    const guests = await guestsOf(service, app);
+    await app.patch({ require_subscription: true });
+    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+    // Nobody's subscription is left; the sessions are.
+    const database = await connectTo(databaseUrl);
+    await database.query(
+      'delete from subscriptions where user_id in (select user_id from users where app_id = $1)',
+      [app.app_id],
+    );
+    const expired = '403 SUBSCRIPTION_EXPIRED';
+    expect(await knockEverywhere(service, app, guests)).toEqual(
+      everywhere('ok', {
+        loginUser: expired,
+        loginUserV2: expired,
+        loginWithLicense: expired,
+        verifySession: expired,
+        verifySessionV2: expired,
+      }),
+    );
+  });
+});

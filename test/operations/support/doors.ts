@@ -1,0 +1,107 @@
+import type { Answer } from '../../support/api.ts';
+import { newNonce, newUser, signed, unique, type App, type User } from '../../support/fixtures.ts';
+import type { TestService } from '../../support/service.ts';
+
+/** An end user of an application who has a session of each version and a key that is redeemed. */
+export interface Guest extends User {
+  readonly userId: string;
+  readonly token: string;
+  readonly encryptedToken: string;
+  readonly licenseKey: string;
+}
+
+/** Registers a user with a key and logs in both ways; sessions of one machine replace each other, so it has two. */
+export async function newGuest({ api, clock }: TestService, app: App): Promise<Guest> {
+  const [licenseKey] = (await app.keys(1, 'Pro', 30)) as [string];
+  const user = await newUser(api, app, { license_key: licenseKey } as object);
+  const first = await api.login(app.with(user));
+  const request = { app_id: app.app_id, ...user, nonce: newNonce() };
+  const { body } = await api.loginV2(...signed(app, request, { at: clock.now() }));
+  return {
+    ...user,
+    userId: first.body.user!.id!,
+    token: first.body.token,
+    encryptedToken: body.token,
+    licenseKey,
+  };
+}
+
+/** Operations at which an end user of an application is let in or kept out. */
+export const DOORS = [
+  'initApplication',
+  'registerUser',
+  'loginUser',
+  'loginUserV2',
+  'loginWithLicense',
+  'verifySession',
+  'verifySessionV2',
+  'activateLicense',
+] as const;
+
+export type Door = (typeof DOORS)[number];
+
+/**
+ * Tries one of them as the guest does who is on his own machine.
+ * @param headers of the request besides its signature
+ */
+export async function knock(
+  door: Door,
+  { api, clock }: Pick<TestService, 'api' | 'clock'>,
+  app: App,
+  guest: Guest,
+  headers: Record<string, string> = {},
+): Promise<Answer<{ code?: string }>> {
+  const { app_id } = app;
+  const { username, password, hwid, encryptedToken, licenseKey } = guest;
+  const post = (path: string, body: object | string, more: Record<string, string> = {}) =>
+    api.post<{ code?: string }>(path, body, { headers: { ...headers, ...more } });
+  switch (door) {
+    case 'initApplication':
+      return post('/api/v1/client/init', app.with({}));
+    case 'registerUser':
+      return post('/api/v1/client/register', app.with({ username: unique('user'), password, hwid }));
+    case 'loginUser':
+      return post('/api/v1/client/login', app.with({ username, password, hwid }));
+    case 'loginUserV2': {
+      const request = { app_id, username, password, hwid, nonce: newNonce() };
+      return post('/api/v2/client/login', ...signed(app, request, { at: clock.now() }));
+    }
+    case 'loginWithLicense':
+      return post('/api/v2/client/login-license', { app_id, license_key: licenseKey, hwid });
+    case 'verifySession':
+      return post('/api/v1/client/verify-session', { app_id, token: encryptedToken });
+    case 'verifySessionV2':
+      return post('/api/v2/client/verify-session', { app_id, token: encryptedToken });
+    case 'activateLicense': {
+      const [license_key] = (await app.keys(1, 'Pro', 30)) as [string];
+      return post('/api/v1/client/activate', app.with({ username, license_key }));
+    }
+  }
+}
+
+/** The outcome at every door, a fresh guest at each: `ok`, or the code of the refusal. */
+export async function knockEverywhere(
+  service: Pick<TestService, 'api' | 'clock'>,
+  app: App,
+  guests: Readonly<Record<Door, Guest>>,
+  headers?: Record<string, string>,
+): Promise<Record<Door, string>> {
+  const outcomes: [string, string][] = [];
+  for (const door of DOORS) {
+    const { status, body } = await knock(door, service, app, guests[door], headers);
+    outcomes.push([door, status < 300 ? 'ok' : `${status} ${body.code}`]);
+  }
+  return Object.fromEntries(outcomes) as Record<Door, string>;
+}
+
+/** A guest for each door: what happens to one does not change what the next one sees. */
+export async function guestsOf(service: TestService, app: App): Promise<Record<Door, Guest>> {
+  const guests: [string, Guest][] = [];
+  for (const door of DOORS) guests.push([door, await newGuest(service, app)]);
+  return Object.fromEntries(guests) as Record<Door, Guest>;
+}
+
+/** The same outcome at every door, but for those that are given. */
+export function everywhere(outcome: string, but: Partial<Record<Door, string>> = {}): Record<Door, string> {
+  return { ...(Object.fromEntries(DOORS.map((door) => [door, outcome])) as Record<Door, string>), ...but };
+}
