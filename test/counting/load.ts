@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expectContract } from '../support/exchange.ts';
+import { sign, type Credentials, type V2Operation } from './signed.ts';
 
 export interface LightAnswer {
   readonly status: number;
@@ -10,6 +11,14 @@ export interface LightAnswer {
   /** The code of an error; undefined for a success. */
   readonly code: string | undefined;
   readonly ms: number;
+}
+
+/** What a request has besides its body. */
+export interface LightOptions {
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The address of the loopback from which it comes. */
+  readonly from?: string;
 }
 
 /** Exchanges of one kind (operation, status and code) that are held against the contract. */
@@ -30,19 +39,31 @@ export class LightClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets });
   }
 
-  /** @throws the connection's error */
-  call(method: string, path: string, body?: unknown, token?: string): Promise<LightAnswer> {
+  /**
+   * @param body an object is sent as JSON, a string as it is
+   * @param more a bearer token, or whatever else the request has
+   * @throws the connection's error
+   */
+  call(method: string, path: string, body?: unknown, more: string | LightOptions = {}): Promise<LightAnswer> {
+    const { token, headers: others, from } = typeof more === 'string' ? { token: more } : more;
     const began = performance.now();
-    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const headers = {
       ...(payload !== undefined && {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(payload)),
       }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...others,
+    };
+    const options = {
+      method,
+      agent: this.#agent,
+      headers,
+      ...(from !== undefined && { localAddress: from }),
     };
     const { promise, resolve, reject } = Promise.withResolvers<LightAnswer>();
-    const sent = request(this.baseUrl + path, { method, agent: this.#agent, headers }, (response) => {
+    const sent = request(this.baseUrl + path, options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
       response.once('error', reject).once('end', () => {
@@ -68,8 +89,21 @@ export class LightClient {
     return promise;
   }
 
-  post = (path: string, body: unknown, token?: string): Promise<LightAnswer> =>
-    this.call('POST', path, body, token);
+  post = (path: string, body: unknown, more?: string | LightOptions): Promise<LightAnswer> =>
+    this.call('POST', path, body, more);
+  /** Sends a request to the client interface of v2, signed with the application's secret. */
+  signed = (
+    operation: V2Operation,
+    app: Credentials,
+    body: object,
+    more: LightOptions = {},
+  ): Promise<LightAnswer> => {
+    const { text, headers } = sign(app, body);
+    return this.post(`/api/v2/client/${operation}`, text, {
+      ...more,
+      headers: { ...headers, ...more.headers },
+    });
+  };
   register = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/register', body);
   login = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/login', body);
   verify = (body: object): Promise<LightAnswer> => this.post('/api/v1/client/verify-session', body);

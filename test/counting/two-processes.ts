@@ -15,8 +15,11 @@ export interface TwoProcesses {
   readonly sql: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
 }
 
-/** Two real processes of the service on one database, for the calling test file. */
-export async function startTwoProcesses(): Promise<TwoProcesses> {
+/**
+ * Two real processes of the service on one database, for the calling test file.
+ * @param settings of both, besides those that every test gives
+ */
+export async function startTwoProcesses(settings: Record<string, string> = {}): Promise<TwoProcesses> {
   const databaseUrl = await createTestDatabase();
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
@@ -25,6 +28,7 @@ export async function startTwoProcesses(): Promise<TwoProcesses> {
     DATABASE_URL: databaseUrl,
     MASTER_KEY: randomBytes(32).toString('base64'),
     LOG_LEVEL: 'error',
+    ...settings,
   };
   const services = await Promise.all([
     spawnService(environment, afterAll),

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { LightClient } from '../counting/load.ts';
-import { newApp, newUser, unique, type App } from '../support/fixtures.ts';
+import { sign } from '../counting/signed.ts';
+import { newApp, newNonce, newUser, unique, type App } from '../support/fixtures.ts';
 import {
   embeddedDatabaseUrl,
   postmasterOf,
@@ -22,7 +23,8 @@ interface Ledger {
   readonly keyOfRegistration: Map<string, string>;
   readonly activated: Set<string>;
   readonly apps: Set<string>;
-  readonly loggedOut: Set<string>;
+  /** Signed requests whose nonce is spent. */
+  readonly spent: ReturnType<typeof sign>[];
   readonly asked: { registrations: number; activations: number };
 }
 
@@ -48,7 +50,7 @@ async function prepare({ api }: ServiceProcess): Promise<Scene> {
       keyOfRegistration: new Map(),
       activated: new Set(),
       apps: new Set(),
-      loggedOut: new Set(),
+      spent: [],
       asked: { registrations: 0, activations: 0 },
     },
   };
@@ -98,7 +100,17 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
     else if (answer.status !== UNACKNOWLEDGED) expect(answer.code).toBe('QUOTA_EXCEEDED');
     await delay(20);
   };
+  // A session that never was: the nonce is spent all the same.
+  const spend = async () => {
+    const request = sign(app, { token: 'x'.repeat(22), nonce: newNonce() });
+    const { text, headers } = request;
+    const answer = await client.post('/api/v2/client/verify-session', text, { headers });
+    if (answer.code === 'SESSION_INVALID') ledger.spent.push(request);
+    else expect(answer.status).toBe(UNACKNOWLEDGED);
+    await delay(5);
+  };
   await Promise.all([
+    ...Array.from({ length: 2 }, () => worker(spend)),
     ...Array.from({ length: 6 }, () => worker(register)),
     ...Array.from({ length: 6 }, () => worker(activate)),
     worker(create),
@@ -167,6 +179,11 @@ async function expectNothingLost(dataDir: string, service: ServiceProcess, scene
         app.with({ username: name, password: 'a user password', hwid: 'machine' }),
       );
       expect(login.status).toBe(200);
+    }
+    expect(ledger.spent.length).toBeGreaterThan(0);
+    for (const { text, headers } of ledger.spent.slice(-20)) {
+      const again = await client.post('/api/v2/client/verify-session', text, { headers });
+      expect(again.code).toBe('NONCE_REUSED');
     }
     for (const id of ledger.apps) {
       const found = await client.call('GET', `/api/v2/dev/apps/${id}`, undefined, app.token);

@@ -11,6 +11,7 @@ import {
   newApp,
   newDeveloper,
   newHwid,
+  newNonce,
   newSession,
   newUser,
   unique,
@@ -26,6 +27,7 @@ const RECOVERY_WITHIN_MS = 20_000;
 /** Several outages one after the other, each as long as it may be. */
 const PATIENCE_MS = 120_000;
 
+const UNKNOWN_KEY = '00000-00000-00000-00000-00000';
 const END_CONNECTIONS = `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'service'`;
 
 const dataDir = await temporaryFolder(afterAll);
@@ -94,9 +96,20 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightAnswe
       client.register(app.with({ username: unique('user'), password: 'a user password', hwid: newHwid() })),
     login: () => client.login(app.with(owner)),
     verify,
-    activate: () =>
-      client.activate(app.with({ username: owner.username, license_key: '00000-00000-00000-00000-00000' })),
+    activate: () => client.activate(app.with({ username: owner.username, license_key: UNKNOWN_KEY })),
     logout: () => client.logout({ app_id: app.app_id, token: 'A'.repeat(22) }),
+    'v2 login': () => client.signed('login', app, { ...owner, nonce: newNonce() }),
+    'v2 licence login': () =>
+      client.signed('login-license', app, { license_key: UNKNOWN_KEY, hwid: newHwid(), nonce: newNonce() }),
+    'v2 verify': () => client.signed('verify-session', app, { token, nonce: newNonce() }),
+    'v2 verify, unsigned': () =>
+      client.post('/api/v2/client/verify-session', { app_id: app.app_id, token, nonce: newNonce() }),
+    'v2 logout': () => client.signed('logout', app, { session_token: 'A'.repeat(22), nonce: newNonce() }),
+    plans: () => client.call('GET', '/api/v1/client/plans'),
+    // They look nothing up, but are limited.
+    'sandbox, auth': () => client.post('/api/v1/sandbox/auth', { app_id: 'x', username: 'x', hwid: 'x' }),
+    'sandbox, verify': () =>
+      client.post('/api/v1/sandbox/verify-session', { app_id: 'x', token: 'no such token' }),
     'developer registers': () =>
       client.post('/api/v2/dev/register', { email: `${unique('dev')}@example.com`, password: 'a password' }),
     'developer logs in': () =>
@@ -109,6 +122,9 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightAnswe
     'app, delete': call('DELETE', `/api/v2/dev/apps/app_${'0'.repeat(26)}`),
     'licences, list': call('GET', `${ofApp}/licenses`),
     'licences, create': call('POST', `${ofApp}/licenses`, { amount: 1, tier: 'Standard', duration_days: 1 }),
+    'bans, list': call('GET', `${ofApp}/bans`),
+    'bans, create': call('POST', `${ofApp}/bans`, { kind: 'network', network: '203.0.113.0/24' }),
+    'ban, delete': call('DELETE', `${ofApp}/bans/ban_${'0'.repeat(26)}`),
     health: () => client.call('GET', '/health'),
   };
 }
@@ -120,6 +136,7 @@ function expectUnavailable(answer: LightAnswer, what: string): void {
       : { status: 503, code: 'SERVICE_UNAVAILABLE' };
   expect(answer, `${what}: ${JSON.stringify(answer.body)}`).toMatchObject(expected);
   expect(answer.headers.get('content-type'), what).toBe('application/problem+json');
+  if (what === 'health') expect(answer.body['detail']).toMatch(/database|cluster/);
   if (what !== 'health') expect(answer.headers.get('retry-after'), what).toMatch(/^[1-9]\d*$/);
   expect(answer.ms, what).toBeLessThan(ANSWER_WITHIN_MS);
 }

@@ -3,7 +3,16 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import contract from '../../../generated/openapi.json' with { type: 'json' };
-import { newApp, newDeveloper, newHwid, newSession, unique } from '../../support/fixtures.ts';
+import { sign } from '../../counting/signed.ts';
+import {
+  newApp,
+  newDeveloper,
+  newHwid,
+  newNonce,
+  newSession,
+  newUser,
+  unique,
+} from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import {
   hasRefusedText,
@@ -14,11 +23,16 @@ import {
   toJson,
 } from '../support/hostile.ts';
 
-const { api } = await startTestService();
+const { api, clock } = await startTestService();
 const developer = await newDeveloper(api);
 const app = await newApp(api, developer);
 const session = await newSession(api, app);
 const [licenseKey] = await app.keys(1);
+// What these keep out must not be what the others need.
+const bansOf = await newApp(api, developer);
+const banned = await newUser(api, bansOf);
+const sandbox = { app_id: 'sandbox', username: 'agent', hwid: newHwid() };
+const sandboxSession = await api.post<{ token: string }>('/api/v1/sandbox/auth', sandbox);
 const apps = '/api/v2/dev/apps';
 const own = `${apps}/${app.app_id}`;
 
@@ -29,6 +43,8 @@ interface Target {
   /** Members that are valid, as JSON text; made anew for each request. */
   readonly members: () => Record<string, string>;
   readonly token?: string;
+  /** Every request is signed with the application's secret. */
+  readonly signed?: boolean;
   readonly runs: number;
 }
 
@@ -90,6 +106,98 @@ const targets: Target[] = [
   },
   {
     method: 'POST',
+    path: '/api/v2/client/login',
+    schema: 'LoginRequestV2',
+    members: () => json({ app_id: app.app_id, ...session.owner, nonce: newNonce() }),
+    signed: true,
+    runs: 42,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/client/login-license',
+    schema: 'LicenseLoginRequest',
+    members: () => json({ app_id: app.app_id, license_key: licenseKey!, hwid: newHwid(), nonce: newNonce() }),
+    signed: true,
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/client/login-license',
+    schema: 'LicenseLoginRequest',
+    members: () => json({ app_id: app.app_id, license_key: licenseKey!, hwid: newHwid() }),
+    runs: 36,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/client/verify-session',
+    schema: 'VerifySessionRequestV2',
+    members: () =>
+      json({ app_id: app.app_id, token: session.token, hwid: session.owner.hwid, nonce: newNonce() }),
+    signed: true,
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/client/verify-session',
+    schema: 'VerifySessionRequestV2',
+    members: () => json({ app_id: app.app_id, token: session.token, nonce: newNonce() }),
+    runs: 36,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/client/logout',
+    schema: 'LogoutRequestV2',
+    members: () => json({ app_id: app.app_id, session_token: 'x'.repeat(22), nonce: newNonce() }),
+    signed: true,
+    runs: 60,
+  },
+  {
+    method: 'POST',
+    path: '/api/v2/client/logout',
+    schema: 'LogoutRequestV2',
+    members: () => json({ app_id: app.app_id, token: 'x'.repeat(22) }),
+    runs: 36,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/sandbox/auth',
+    schema: 'SandboxRequest',
+    members: () => json({ app_id: 'sandbox', username: 'agent', hwid: newHwid() }),
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/sandbox/verify-session',
+    schema: 'VerifySessionRequest',
+    members: () => json({ app_id: sandbox.app_id, token: sandboxSession.body.token, hwid: sandbox.hwid }),
+    runs: 72,
+  },
+  {
+    method: 'POST',
+    path: `${apps}/${bansOf.app_id}/bans`,
+    schema: 'CreateBanRequest',
+    members: () => json({ kind: 'user', username: banned.username, reason: 'r', expires_at: null }),
+    token: developer.token,
+    runs: 60,
+  },
+  {
+    method: 'POST',
+    path: `${apps}/${bansOf.app_id}/bans`,
+    schema: 'CreateBanRequest',
+    members: () => json({ kind: 'hardware', hwid: newHwid(), expires_at: '2030-01-01T00:00:00.000Z' }),
+    token: developer.token,
+    runs: 60,
+  },
+  {
+    method: 'POST',
+    path: `${apps}/${bansOf.app_id}/bans`,
+    schema: 'CreateBanRequest',
+    members: () => json({ kind: 'network', network: '2001:db8::/32', reason: null }),
+    token: developer.token,
+    runs: 60,
+  },
+  {
+    method: 'POST',
     path: '/api/v2/dev/register',
     schema: 'DeveloperRegisterRequest',
     members: () =>
@@ -123,6 +231,9 @@ const targets: Target[] = [
         executable_hashes: [],
         pause_sessions: false,
         require_subscription: false,
+        require_signatures: false,
+        block_vpn: false,
+        vpn_fail_closed: false,
         minimum_version: '1.0.0',
         download_url: 'https://example.com/',
         max_sessions: 5,
@@ -185,17 +296,29 @@ function mutate(members: Record<string, string>, mutations: readonly Mutation[])
   return `{${[...result].map(([name, value]) => `${toJson(name)}:${value}`).join(',')}}`;
 }
 
-async function send(target: Target, body: string): Promise<void> {
+function headersOf({ signed }: Target, body: string): Record<string, string> {
+  return signed ? sign(app, body, clock.now().getTime()).headers : {};
+}
+
+async function send(
+  target: Target,
+  body: string,
+  headers: Record<string, string> = headersOf(target, body),
+): Promise<void> {
   const started = performance.now();
-  const { status, body: answer } = await api.call(target.method, target.path, body, { token: target.token });
+  const { token, path } = target;
+  const { status, body: answer } = await api.call(target.method, path, body, { token, headers });
   expect(performance.now() - started, 'answered within a second').toBeLessThan(5_000);
   expect(status, JSON.stringify(answer)).toBeLessThan(500);
-  const parsed: unknown = JSON.parse(body);
+  const parsed = JSON.parse(body) as Record<string, unknown>;
   if (hasRefusedText(parsed)) expect(status, 'a value that cannot be kept exactly').toBe(400);
+  // Before a signed request is believed, nothing else is said of it.
+  else if (answer['code'] === 'INVALID_APP_CREDENTIALS' && target.signed)
+    expect(parsed['app_id']).not.toBe(app.app_id);
   else if (!isValid(target.schema, parsed)) expect(answer['code']).toBe('VALIDATION_FAILED');
 }
 
-describe.each(targets)('$method $path', { timeout: 120_000 }, (target) => {
+describe.each(targets)('$method $path $schema, signed: $signed', { timeout: 120_000 }, (target) => {
   test('generated and mutated bodies: never a 5xx, and 400 for what the contract does not allow', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
@@ -207,8 +330,8 @@ describe.each(targets)('$method $path', { timeout: 120_000 }, (target) => {
 
   test('every naughty string in every member', async () => {
     for (const name of Object.keys(target.members())) {
-      const texts = name === 'redeem_by' ? NAUGHTY_DATES : NAUGHTY_STRINGS;
-      // The four that hash a password get every third one in the members behind which the hash waits.
+      const texts = ['redeem_by', 'expires_at'].includes(name) ? NAUGHTY_DATES : NAUGHTY_STRINGS;
+      // The five that hash a password get every third one in the members behind which the hash waits.
       const slow =
         /register$|login$/.test(target.path) && ['password', 'name', 'hwid', 'username'].includes(name);
       for (const [index, text] of texts.entries()) {
@@ -222,7 +345,9 @@ describe.each(targets)('$method $path', { timeout: 120_000 }, (target) => {
     for (const body of ['null', 'true', '0', '""', '[]', '[{}]', '{}', `[${mutate(target.members(), [])}]`]) {
       const { status, body: answer } = await api.call(target.method, target.path, body, {
         token: target.token,
+        headers: headersOf(target, body),
       });
+      // Only a body that names an application can be rightly or wrongly signed.
       expect({ status, code: answer['code'] }, body).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
     }
   });
@@ -281,7 +406,7 @@ describe('paths and queries of operations', () => {
     '%',
     '%ZZ=1',
   ])('a list refuses ?%s with 400', async (query) => {
-    for (const path of [apps, `${own}/licenses`]) {
+    for (const path of [apps, `${own}/licenses`, `${own}/bans`]) {
       const { status, body } = await api.call('GET', `${path}?${query}`, undefined, { token });
       expect({ status, code: body['code'] }).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
     }
@@ -336,6 +461,10 @@ describe('paths and queries of operations', () => {
       ['DELETE', `${apps}/${name}`],
       ['GET', `${apps}/${name}/licenses`],
       ['POST', `${apps}/${name}/licenses`, { amount: 1, duration_days: 1, tier: 'Pro' }],
+      ['GET', `${apps}/${name}/bans`],
+      ['POST', `${apps}/${name}/bans`, { kind: 'network', network: '203.0.113.0/24' }],
+      ['DELETE', `${apps}/${name}/bans/${name}`],
+      ['DELETE', `${own}/bans/${name}`],
     ] as const) {
       const { status } = await api.call(method, path, body, { token });
       expect([400, 404], `${method} ${path}`).toContain(status);
@@ -359,26 +488,67 @@ describe('paths and queries of operations', () => {
   });
 });
 
-test('redeem_by: what is accepted comes back as the same moment, and never spoils the list', async () => {
-  const other = await newApp(api);
-  const licenses = `${apps}/${other.app_id}/licenses`;
-  const faults: string[] = [];
-  for (const text of NAUGHTY_DATES) {
-    const wanted = { amount: 1, duration_days: 1, tier: 'Pro', redeem_by: text };
-    const created = await api.post(licenses, wanted, other).catch((error: Error) => error);
-    if (created instanceof Error) {
-      faults.push(`${text}: ${created.message}`);
-      continue;
+test.each([
+  { what: 'licenses', member: 'redeem_by', body: { amount: 1, duration_days: 1, tier: 'Pro' } },
+  { what: 'bans', member: 'expires_at', body: { kind: 'network', network: '203.0.113.0/24' } },
+])(
+  '$member of $what: what is accepted comes back as the same moment, and never spoils the list',
+  async ({ what, member, body }) => {
+    const other = await newApp(api);
+    const path = `${apps}/${other.app_id}/${what}`;
+    const faults: string[] = [];
+    for (const text of NAUGHTY_DATES) {
+      const created = await api.post(path, { ...body, [member]: text }, other).catch((error: Error) => error);
+      if (created instanceof Error) {
+        faults.push(`${text}: ${created.message}`);
+        continue;
+      }
+      if (created.status === 400) continue;
+      if (created.status !== 201) faults.push(`${text}: ${created.status}`);
+      const listed = await api
+        .call<{ data: Record<string, string>[] }>('GET', `${path}?limit=1`, undefined, other)
+        .catch((error: Error) => error);
+      const [first] = listed instanceof Error ? [] : (listed.body.data ?? []);
+      if (listed instanceof Error) faults.push(`${text} spoils the list: ${listed.message.slice(0, 400)}`);
+      else if (listed.status !== 200) faults.push(`${text} makes the list a ${listed.status}`);
+      else if (Date.parse(first![member]!) !== Date.parse(text.replace(/(\.\d{3})\d+/, '$1')))
+        faults.push(`${text} came back as ${first![member]}`);
     }
-    if (created.status === 400) continue;
-    if (created.status !== 201) faults.push(`${text}: ${created.status}`);
-    const listed = await api
-      .call<{ data: { redeem_by: string }[] }>('GET', `${licenses}?limit=1`, undefined, other)
-      .catch((error: Error) => error);
-    if (listed instanceof Error) faults.push(`${text} spoils the list: ${listed.message.slice(0, 400)}`);
-    else if (listed.status !== 200) faults.push(`${text} makes the list a ${listed.status}`);
-    else if (Date.parse(listed.body.data[0]!.redeem_by) !== Date.parse(text.replace(/(\.\d{3})\d+/, '$1')))
-      faults.push(`${text} came back as ${listed.body.data[0]!.redeem_by}`);
-  }
-  expect(faults).toEqual([]);
+    expect(faults).toEqual([]);
+  },
+);
+
+describe('x-signature and x-timestamp', () => {
+  const signedTargets = targets.filter(({ path }) => path.startsWith('/api/v2/client/'));
+  const DIGITS = ['0', '-0', '-1', '1e3', '0x1', ' 1', '1.5', '99999999999999999999', 'NaN', 'null', '١'];
+  /** What HTTP lets through in a header. */
+  const sendable = (text: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+  const header = fc.oneof(
+    fc.constantFrom(...NAUGHTY_STRINGS, ...DIGITS).filter(sendable),
+    fc.string({ unit: 'binary-ascii', maxLength: 80 }).filter(sendable),
+    fc.stringMatching(/^[0-9A-Fa-f]{0,130}$/),
+    fc.nat(400_000).map((off) => String(clock.now().getTime() + off - 200_000)),
+    fc.integer().map(String),
+  );
+  const headers = fc.record({ 'x-signature': header, 'x-timestamp': header }, { requiredKeys: [] });
+
+  test.each(signedTargets)(
+    'of any kind at $path, signed: $signed: never a 5xx, and no success',
+    { timeout: 60_000 },
+    async (target) => {
+      await fc.assert(
+        fc.asyncProperty(headers, fc.array(mutation, { maxLength: 2 }), async (sent, mutations) => {
+          const body = mutate(target.members(), mutations);
+          const { status, body: answer } = await api.call(target.method, target.path, body, {
+            headers: sent,
+          });
+          expect(status, JSON.stringify(answer)).toBeLessThan(500);
+          // Only the operations on which it is optional take a request without any of them.
+          const none = Object.keys(sent).length === 0;
+          if (!none || target.path.endsWith('/login')) expect(status).toBeGreaterThanOrEqual(400);
+        }),
+        { seed: SEED, numRuns: 60, endOnFailure: true },
+      );
+    },
+  );
 });

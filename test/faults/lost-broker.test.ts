@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startBroker, type BrokerProcess } from '../conformance/support/broker-process.ts';
+import { LightClient, type LightAnswer } from '../counting/load.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { newApp, newHwid, newNonce, newUser, unique, type App, type User } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
+import { spawnService } from '../support/processes.ts';
+
+/** The promise is 2 s: here others share the machine, and what does not give up would hang for ever. */
+const ANSWER_WITHIN_MS = 15_000;
+
+const port = await freePort();
+// The broker is away when the service starts.
+const service = await spawnService(
+  {
+    DATABASE_URL: await createTestDatabase(),
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    BROKER_URL: `mqtt://127.0.0.1:${port}`,
+    LOG_LEVEL: 'fatal',
+  },
+  afterAll,
+);
+const client = new LightClient(service.api.baseUrl);
+let app: App;
+let owner: User;
+
+beforeAll(async () => {
+  app = await newApp(service.api);
+  owner = await newUser(service.api, app);
+});
+
+afterEach(() => {
+  expect(service.child.exitCode, service.output().stderr).toBeNull();
+  expect(service.child.signalCode).toBeNull();
+});
+
+async function broker(): Promise<BrokerProcess> {
+  const started = await startBroker(port);
+  onTestFinished(() => started.kill());
+  return started;
+}
+
+const health = () => client.call('GET', '/health');
+
+function expectBrokerNamed(answer: LightAnswer): void {
+  expect(answer).toMatchObject({ status: 500, code: 'HEALTH_CHECK_FAILED' });
+  expect(answer.body['detail']).toMatch(/messaging broker/);
+  expect(answer.ms).toBeLessThan(ANSWER_WITHIN_MS);
+}
+
+/** A user's way through the service, and what a developer does meanwhile. */
+async function expectEverythingWorks(): Promise<void> {
+  const [key, another] = await app.keys(2);
+  const login = await client.signed('login', app, { ...owner, nonce: newNonce() });
+  expect(login.status).toBe(200);
+  const { token } = login.body;
+  const bans = `/api/v2/dev/apps/${app.app_id}/bans`;
+  const ban = await client.post(bans, { kind: 'hardware', hwid: newHwid() }, app.token);
+  const banPath = `${bans}/${String(ban.body['ban_id'])}`;
+  const user = { username: unique('user'), password: 'a user password', hwid: newHwid() };
+  const answers: LightAnswer[] = [
+    ban,
+    await client.signed('verify-session', app, { token, nonce: newNonce() }),
+    await client.verify({ app_id: app.app_id, token }),
+    await client.activate(app.with({ username: owner.username, license_key: key })),
+    await client.register(app.with(user)),
+    await client.post('/api/v2/client/login-license', {
+      app_id: app.app_id,
+      license_key: another,
+      hwid: newHwid(),
+    }),
+    await client.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, { name: 'App' }, app.token),
+    await client.call('DELETE', banPath, undefined, app.token),
+    await client.call('GET', '/api/v1/client/plans'),
+    await client.signed('logout', app, { session_token: token, nonce: newNonce() }),
+  ];
+  for (const answer of answers) {
+    expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status);
+    expect(answer.ms).toBeLessThan(ANSWER_WITHIN_MS);
+  }
+}
+
+test('the service starts without its broker, works without it, and says so when asked', async () => {
+  await expectEverythingWorks();
+  for (let n = 0; n < 3; n += 1) expectBrokerNamed(await health());
+});
+
+test('once the broker is there the service is well, and not when it is gone again', async () => {
+  const first = await broker();
+  await expect.poll(async () => (await health()).status).toBe(200);
+  await expectEverythingWorks();
+  await first.kill();
+  await expect.poll(async () => (await health()).status).toBe(500);
+  expectBrokerNamed(await health());
+  await expectEverythingWorks();
+  await broker();
+  await expect.poll(async () => (await health()).status).toBe(200);
+});
+
+test('a broker that takes everything and answers nothing is not operational, and nobody waits for it', async () => {
+  const silent = await broker();
+  await expect.poll(async () => (await health()).status).toBe(200);
+  silent.hang();
+  const [asked] = await Promise.all([health(), expectEverythingWorks()]);
+  expectBrokerNamed(asked);
+  silent.goOn();
+  await expect.poll(async () => (await health()).status).toBe(200);
+});
