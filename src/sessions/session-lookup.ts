@@ -12,10 +12,9 @@ export interface SessionLookup {
   /**
    * Reads the session of a handle from the database as it is now.
    * @param digest SHA-256 of the handle
-   * @param now decides which subscription stretch is in force
    * @returns undefined when there is no such session, or its application is gone
    */
-  find(kind: HandleKind, digest: Buffer, now: Date): Promise<SessionFacts | undefined>;
+  find(kind: HandleKind, digest: Buffer): Promise<SessionFacts | undefined>;
 }
 
 const KEYS_A_BATCH = 64;
@@ -38,7 +37,6 @@ export function createSessionLookup(
   observeBatch: (size: number) => void = () => {},
 ): SessionLookup {
   const waiting = new Map<string, Question>();
-  let latest = new Date(0);
   let working = 0;
 
   function takeBatch(): Question[] {
@@ -72,7 +70,7 @@ export function createSessionLookup(
         batch = takeBatch();
         if (batch.length === 0) continue;
         observeBatch(batch.length);
-        await answerBatch(client, batch, latest);
+        await answerBatch(client, batch);
       }
       client.release();
     } catch (error) {
@@ -89,24 +87,23 @@ export function createSessionLookup(
   }
 
   return {
-    find(kind, digest, now) {
+    find(kind, digest) {
       const key = kind + digest.toString('latin1');
       const question = waiting.get(key) ?? { kind, digest, askers: [] };
       const asker = Promise.withResolvers<SessionFacts | undefined>();
       question.askers.push(asker);
       waiting.set(key, question);
-      latest = now;
       schedule();
       return asker.promise;
     },
   };
 }
 
-async function answerBatch(client: pg.PoolClient, batch: readonly Question[], now: Date): Promise<void> {
+async function answerBatch(client: pg.PoolClient, batch: readonly Question[]): Promise<void> {
   const tokens = batch.filter(({ kind }) => kind === 'token');
   const sessionIds = batch.filter(({ kind }) => kind === 'session_id');
   const digests = (questions: readonly Question[]) => questions.map(({ digest }) => digest);
-  const { byToken, bySessionId } = await readSessionFacts(client, digests(tokens), digests(sessionIds), now);
+  const { byToken, bySessionId } = await readSessionFacts(client, digests(tokens), digests(sessionIds));
   tokens.forEach((question, index) => answer(question, byToken[index]));
   sessionIds.forEach((question, index) => answer(question, bySessionId[index]));
 }

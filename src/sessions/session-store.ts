@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { ApplicationStatus, Pause } from '../applications/application-state.ts';
+import { byteaArray } from '../platform/database/bytea-array.ts';
+import { bigint, boolean, bytea, timestamp } from '../platform/database/type-parsers.ts';
+import type { Stretch } from '../subscriptions/subscription-state.ts';
 
 export type EndReason = 'logout' | 'replaced' | 'limit' | 'banned';
 
@@ -87,42 +90,48 @@ export interface SessionFacts extends Pause {
   readonly blockVpn: boolean;
   readonly vpnFailClosed: boolean;
   readonly hasClientBans: boolean;
-  /** The stretch that decides the user's standing; null for a user who never had one. */
-  readonly tier: string | null;
-  readonly tierEndsAt: Date | null;
+  /** The user's timeline, in any order; empty for a user who never had a subscription. */
+  readonly stretches: readonly Pick<Stretch, 'tier' | 'ends_at'>[];
 }
 
+/** The application's switches as bits of one number, the first one the lowest: each column more would cost every answer. */
+const SWITCHES = [
+  'hwid_lock',
+  'pause_sessions',
+  'require_subscription',
+  'require_signatures',
+  'block_vpn',
+  'vpn_fail_closed',
+  'has_client_bans',
+] as const;
+
 /**
- * The order by picks the stretch in force: the first to end of those that have not ended, otherwise one that has
- * ended. Its clock is the application's subscription clock.
+ * A session comes once for each stretch of its user's timeline, with its place among the digests of both parameters.
+ * Left joins keep the planner from beginning at any other table than at the digests.
  */
 const STATEMENT = {
   name: 'find-sessions',
   rowMode: 'array' as const,
+  // Most columns matter to few answers: each is converted when it is asked for.
+  types: { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig,
   text: `
-    with found as (
-      select 0 as kind, array_position($1::bytea[], token_digest) as place, s.* from sessions s
-      where token_digest = any ($1::bytea[])
+    select f.place, f.session_digest, f.app_id, f.user_id, u.username, f.hwid_digest, f.expires_at, f.ended_at,
+      a.status, ${SWITCHES.map((name, bit) => `(a.${name}::int << ${bit})`).join(' | ')},
+      a.paused_at, a.paused_total_ms, p.tier, p.ends_at
+    from (
+      select k.place, s.* from unnest($1::bytea[]) with ordinality k (digest, place)
+      join sessions s on s.token_digest = k.digest
       union all
-      select 1, array_position($2::bytea[], session_digest), s.* from sessions s
-      where session_digest = any ($2::bytea[])
-    )
-    select f.kind, f.place, f.session_digest, f.app_id, f.user_id, u.username, f.hwid_digest, f.expires_at, f.ended_at,
-      a.status, a.hwid_lock, a.pause_sessions, a.require_subscription, a.paused_at, a.paused_total_ms, p.tier, p.ends_at,
-      a.require_signatures, a.block_vpn, a.vpn_fail_closed, a.has_client_bans
-    from found f
-    join users u on u.user_id = f.user_id
-    join applications a on a.app_id = f.app_id and a.deleted_at is null
-    left join lateral (
-      select tier, ends_at from subscriptions where user_id = f.user_id
-      order by ends_at > least(a.paused_at, $3::timestamptz) - a.paused_total_ms * interval '1 millisecond' desc, ends_at
-      limit 1
-    ) p on true`,
+      select cardinality($1) + k.place, s.* from unnest($2::bytea[]) with ordinality k (digest, place)
+      join sessions s on s.session_digest = k.digest
+    ) f
+    left join users u on u.user_id = f.user_id
+    left join applications a on a.app_id = f.app_id and a.deleted_at is null
+    left join subscriptions p on p.user_id = f.user_id`,
 };
 
 /**
  * Reads sessions by the digests of their tokens and of their ids, all in one statement.
- * @param now decides which subscription stretch is in force
  * @returns the facts of each handle in the order of the digests; undefined where there is no such session, or its
  *   application is gone
  */
@@ -130,64 +139,106 @@ export async function readSessionFacts(
   client: pg.ClientBase,
   tokenDigests: readonly Buffer[],
   sessionDigests: readonly Buffer[],
-  now: Date,
 ): Promise<{ byToken: (SessionFacts | undefined)[]; bySessionId: (SessionFacts | undefined)[] }> {
   const { rows } = await client.query<FactsRow>({
     ...STATEMENT,
-    values: [tokenDigests, sessionDigests, now],
+    values: [byteaArray(tokenDigests), byteaArray(sessionDigests)],
   });
-  const found = {
-    byToken: tokenDigests.map((): SessionFacts | undefined => undefined),
-    bySessionId: sessionDigests.map((): SessionFacts | undefined => undefined),
-  };
-  for (const row of rows) (row[0] === 0 ? found.byToken : found.bySessionId)[row[1] - 1] = toFacts(row);
-  return found;
+  const tokens = tokenDigests.length;
+  const found = Array<RowFacts | undefined>(tokens + sessionDigests.length).fill(undefined);
+  for (const row of rows) {
+    const [place, , , , , , , , status, , , , tier, tierEndsAt] = row;
+    if (status === null) continue;
+    const facts = (found[Number(place) - 1] ??= new RowFacts(row));
+    if (tier !== null) facts.stretches.push({ tier, ends_at: timestamp(tierEndsAt!) });
+  }
+  return { byToken: found.slice(0, tokens), bySessionId: found.slice(tokens) };
 }
 
 type FactsRow = [
-  kind: number,
-  place: number,
-  sessionDigest: Buffer,
+  place: string,
+  sessionDigest: string,
   appId: string,
   userId: string,
   username: string,
-  hwidDigest: Buffer,
-  expiresAt: Date,
-  endedAt: Date | null,
-  status: ApplicationStatus,
-  hwidLock: boolean,
-  pauseSessions: boolean,
-  requireSubscription: boolean,
-  pausedAt: Date | null,
-  pausedTotalMs: number,
+  hwidDigest: string,
+  expiresAt: string,
+  endedAt: string | null,
+  status: ApplicationStatus | null,
+  switches: string,
+  pausedAt: string | null,
+  pausedTotalMs: string,
   tier: string | null,
-  tierEndsAt: Date | null,
-  requireSignatures: boolean,
-  blockVpn: boolean,
-  vpnFailClosed: boolean,
-  hasClientBans: boolean,
+  tierEndsAt: string | null,
 ];
 
-function toFacts(row: FactsRow): SessionFacts {
-  return {
-    sessionDigest: row[2],
-    appId: row[3],
-    userId: row[4],
-    username: row[5],
-    hwidDigest: row[6],
-    expiresAt: row[7],
-    endedAt: row[8],
-    applicationStatus: row[9],
-    hwidLock: row[10],
-    pauseSessions: row[11],
-    requireSubscription: row[12],
-    pausedAt: row[13],
-    pausedTotalMs: row[14],
-    tier: row[15],
-    tierEndsAt: row[16],
-    requireSignatures: row[17],
-    blockVpn: row[18],
-    vpnFailClosed: row[19],
-    hasClientBans: row[20],
-  };
+/** A row in the text form of its columns. */
+class RowFacts implements SessionFacts {
+  readonly stretches: Pick<Stretch, 'tier' | 'ends_at'>[] = [];
+  readonly expiresAt: Date;
+  readonly #row: FactsRow;
+  readonly #switches: number;
+
+  constructor(row: FactsRow) {
+    this.expiresAt = timestamp(row[6]);
+    this.#row = row;
+    this.#switches = Number(row[9]);
+  }
+
+  get sessionDigest() {
+    return bytea(this.#row[1]);
+  }
+  get appId() {
+    return this.#row[2];
+  }
+  get userId() {
+    return this.#row[3];
+  }
+  get username() {
+    return this.#row[4];
+  }
+  get hwidDigest() {
+    return bytea(this.#row[5]);
+  }
+  get endedAt() {
+    return nullable(this.#row[7], timestamp);
+  }
+  get applicationStatus() {
+    return this.#row[8]!;
+  }
+  get hwidLock() {
+    return this.#isOn('hwid_lock');
+  }
+  get pauseSessions() {
+    return this.#isOn('pause_sessions');
+  }
+  get requireSubscription() {
+    return this.#isOn('require_subscription');
+  }
+  get requireSignatures() {
+    return this.#isOn('require_signatures');
+  }
+  get blockVpn() {
+    return this.#isOn('block_vpn');
+  }
+  get vpnFailClosed() {
+    return this.#isOn('vpn_fail_closed');
+  }
+  get hasClientBans() {
+    return this.#isOn('has_client_bans');
+  }
+  get pausedAt() {
+    return nullable(this.#row[10], timestamp);
+  }
+  get pausedTotalMs() {
+    return bigint(this.#row[11]);
+  }
+
+  #isOn(name: (typeof SWITCHES)[number]): boolean {
+    return (this.#switches & (1 << SWITCHES.indexOf(name))) !== 0;
+  }
+}
+
+function nullable<T>(text: string | null, parse: (text: string) => T): T | null {
+  return text === null ? null : parse(text);
 }

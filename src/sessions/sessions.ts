@@ -99,7 +99,7 @@ export function createSessions(deps: Dependencies): Sessions {
     unsigned: boolean | undefined,
     now: Date,
   ): Promise<SessionFacts> {
-    const facts = await lookup.find(handleKind(handle), tokenDigest(handle), now);
+    const facts = await lookup.find(handleKind(handle), tokenDigest(handle));
     if (!facts || facts.appId !== appId || facts.endedAt) throw new ApiError('SESSION_INVALID');
     if (facts.expiresAt <= now) throw new ApiError('SESSION_EXPIRED');
     if (unsigned && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
@@ -157,7 +157,7 @@ export function createSessions(deps: Dependencies): Sessions {
         const hwidDigests = [facts.hwidDigest, ...sent];
         await bans.assertNone(knex, appId, { hwidDigests, address: client.address });
       }
-      const subscription = standingOf(facts, now);
+      const subscription = standing(facts.stretches, facts, now);
       if (facts.requireSubscription && subscription.status !== 'active')
         throw new ApiError('SUBSCRIPTION_EXPIRED');
       return { userId: facts.userId, username: facts.username, expiresAt: facts.expiresAt, subscription };
@@ -180,9 +180,4 @@ export function createSessions(deps: Dependencies): Sessions {
 /** 128 bits in base64url have 22 characters; tokens are longer and have dots. */
 function handleKind(handle: string): HandleKind {
   return handle.length === 22 ? 'session_id' : 'token';
-}
-
-function standingOf(facts: SessionFacts, now: Date): Standing {
-  if (facts.tier === null || facts.tierEndsAt === null) return { status: 'none' };
-  return standing([{ tier: facts.tier, ends_at: facts.tierEndsAt }], facts, now);
 }

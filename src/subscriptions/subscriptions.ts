@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { subscriptionClock, toWallTime, type Pause } from '../applications/application-state.ts';
-import { addGrant, type Grant } from './subscription-state.ts';
+import { addGrant, type Grant, type Stretch } from './subscription-state.ts';
 import { findTimeline, replaceTimeline } from './subscription-store.ts';
 
 /** Where a user stands: the tier in force, or that there was one. Times are wall time. */
@@ -38,12 +38,9 @@ export async function subscriptionStanding(
   return standing(await findTimeline(db, userId), application, now);
 }
 
-/**
- * Where a user stands, from any of his stretches that decide it: the first one that has not ended, otherwise one that
- * has.
- */
+/** Where a user stands, from his whole timeline in any order. */
 export function standing(
-  stretches: readonly { readonly tier: string; readonly ends_at: Date }[],
+  stretches: readonly Pick<Stretch, 'tier' | 'ends_at'>[],
   application: Pause,
   now: Date,
 ): Standing {

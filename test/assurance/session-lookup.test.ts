@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { byteaArray } from '../../src/platform/database/bytea-array.ts';
 import { createSessionLookup } from '../../src/sessions/session-lookup.ts';
 import { tokenDigest } from '../../src/tokens/tokens.ts';
 import { DAY } from '../support/clock.ts';
@@ -108,10 +109,10 @@ describe('the lookup itself', () => {
   /** A pool whose answers the test gives. */
   function heldPool() {
     const queries: {
-      values: [Buffer[], Buffer[], Date];
+      values: [Buffer, Buffer];
       answer: PromiseWithResolvers<{ rows: unknown[][] }>;
     }[] = [];
-    const query = ({ values }: { values: [Buffer[], Buffer[], Date] }) => {
+    const query = ({ values }: { values: [Buffer, Buffer] }) => {
       const answer = Promise.withResolvers<{ rows: unknown[][] }>();
       queries.push({ values, answer });
       return answer.promise;
@@ -123,23 +124,23 @@ describe('the lookup itself', () => {
   const settle = async () => {
     for (let index = 0; index < 4; index++) await turn();
   };
-  const row = (kind: number, place: number, userId: string) => [
-    kind, place, Buffer.alloc(32), 'app', userId, userId, Buffer.alloc(32), new Date(0), null,
-    'active', true, false, false, null, 0, null, null,
+  /** As text, one for each column. */
+  const row = (place: number, userId: string) => [
+    String(place), '\\x00', 'app', userId, userId, '\\x00', '2026-01-01 00:00:00+00', null,
+    'active', 't', 'f', 'f', null, '0', null, null,
   ]; // prettier-ignore
-  const now = new Date();
 
   test('who asks while a statement is under way waits for the next one', async () => {
     const { pool, queries } = heldPool();
     const lookup = createSessionLookup(pool);
     const digest = tokenDigest('a');
-    const early = lookup.find('token', digest, now);
+    const early = lookup.find('token', digest);
     await settle();
     expect(queries).toHaveLength(1);
-    const late = lookup.find('token', digest, now);
+    const late = lookup.find('token', digest);
     await settle();
     expect(queries, 'the late one has a statement of its own').toHaveLength(2);
-    queries[0]!.answer.resolve({ rows: [row(0, 1, 'before')] });
+    queries[0]!.answer.resolve({ rows: [row(1, 'before')] });
     queries[1]!.answer.resolve({ rows: [] });
     expect((await early)?.userId).toBe('before');
     expect(await late).toBeUndefined();
@@ -150,18 +151,18 @@ describe('the lookup itself', () => {
     const lookup = createSessionLookup(pool);
     const [a, b] = [tokenDigest('a'), tokenDigest('b')];
     const asked = [
-      lookup.find('token', a, now),
-      lookup.find('session_id', a, now),
-      lookup.find('token', b, now),
-      lookup.find('token', a, now),
-      lookup.find('session_id', b, now),
+      lookup.find('token', a),
+      lookup.find('session_id', a),
+      lookup.find('token', b),
+      lookup.find('token', a),
+      lookup.find('session_id', b),
     ];
     await settle();
     expect(queries).toHaveLength(1);
     const [tokens, ids] = queries[0]!.values;
-    expect(tokens).toEqual([a, b]);
-    expect(ids).toEqual([a, b]);
-    queries[0]!.answer.resolve({ rows: [row(1, 1, 'id a'), row(0, 2, 'token b'), row(0, 1, 'token a')] });
+    expect(tokens).toEqual(byteaArray([a, b]));
+    expect(ids).toEqual(byteaArray([a, b]));
+    queries[0]!.answer.resolve({ rows: [row(3, 'id a'), row(2, 'token b'), row(1, 'token a')] });
     const answers = await Promise.all(asked);
     expect(answers.map((facts) => facts?.userId)).toEqual([
       'token a',
@@ -175,7 +176,7 @@ describe('the lookup itself', () => {
   test('a failure reaches those who asked, all of them, and nobody after them', async () => {
     const { pool, queries } = heldPool();
     const lookup = createSessionLookup(pool);
-    const asked = Array.from({ length: 200 }, (_, n) => lookup.find('token', tokenDigest(String(n)), now));
+    const asked = Array.from({ length: 200 }, (_, n) => lookup.find('token', tokenDigest(String(n))));
     const settled = Promise.allSettled(asked);
     await settle();
     let answered = 0;
@@ -185,9 +186,9 @@ describe('the lookup itself', () => {
       await settle();
     }
     expect((await settled).every(({ status }) => status === 'rejected')).toBe(true);
-    const next = lookup.find('token', tokenDigest('0'), now);
+    const next = lookup.find('token', tokenDigest('0'));
     await settle();
-    queries.at(-1)!.answer.resolve({ rows: [row(0, 1, 'found')] });
+    queries.at(-1)!.answer.resolve({ rows: [row(1, 'found')] });
     expect((await next)?.userId).toBe('found');
   });
 
@@ -196,12 +197,12 @@ describe('the lookup itself', () => {
     const query = () => {
       calls += 1;
       if (calls === 1) throw new Error('ended');
-      return Promise.resolve({ rows: [row(0, 1, 'found')] });
+      return Promise.resolve({ rows: [row(1, 'found')] });
     };
     const pool = { connect: async () => ({ query, release: () => {} }) } as unknown as pg.Pool;
     const lookup = createSessionLookup(pool);
-    await expect(lookup.find('token', tokenDigest('a'), now)).rejects.toThrow('ended');
-    expect((await lookup.find('token', tokenDigest('a'), now))?.userId).toBe('found');
+    await expect(lookup.find('token', tokenDigest('a'))).rejects.toThrow('ended');
+    expect((await lookup.find('token', tokenDigest('a')))?.userId).toBe('found');
   });
 });
 

@@ -135,14 +135,17 @@ class GuardedPool extends pg.Pool {
  * @param options.connection where the database is, as pg takes it
  * @param options.maxConnections how many connections it may open
  * @param options.statementTimeoutMs how long one statement may take; 0 for as long as it likes
+ * @param options.settings of its sessions by name, beside those that decide how values are written
  */
 export function createPool(options: {
   connection: pg.PoolConfig;
   maxConnections: number;
   statementTimeoutMs: number;
   logger: Logger;
+  settings?: Record<string, string> | undefined;
 }): pg.Pool {
   const { statementTimeoutMs } = options;
+  const settings = { TimeZone: 'UTC', DateStyle: 'ISO', ...options.settings };
   return new GuardedPool(
     {
       ...options.connection,
@@ -152,7 +155,9 @@ export function createPool(options: {
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      options: '-c TimeZone=UTC -c DateStyle=ISO',
+      options: Object.entries(settings)
+        .map(([name, value]) => `-c ${name}=${value}`)
+        .join(' '),
       types: typeParsers,
       ...(statementTimeoutMs > 0 && {
         statement_timeout: Math.max(statementTimeoutMs - SERVER_FIRST_MS, 1),

@@ -1,10 +1,14 @@
 import pg from 'pg';
 
+const BYTEA = 17;
 const INT8 = 20;
 const INT8_ARRAY = 1016;
 const TIMESTAMPTZ = 1184;
 const TIMESTAMPTZ_ARRAY = 1185;
 const TEXT_ARRAY = 1009;
+
+const SPACE = 0x20;
+const ZERO = 0x30;
 
 // The ends of what a Date can hold, since an Invalid Date or a number would break whoever compares or prints it.
 const END_OF_TIME_MS = 8.64e15;
@@ -15,17 +19,47 @@ const parseTexts = pg.types.getTypeParser(TEXT_ARRAY as number, 'text') as (
 ) => (string | null)[];
 
 /** timestamptz as a Date; 'infinity' is the last moment a Date can hold, '-infinity' the first. */
-function timestamp(text: string): Date {
+export function timestamp(text: string): Date {
   if (text === 'infinity') return new Date(END_OF_TIME_MS);
   if (text === '-infinity') return new Date(-END_OF_TIME_MS);
+  // Nearly all of them: a year of four digits, in UTC.
+  if (text.charCodeAt(10) === SPACE && text.endsWith('+00')) return utcTimestamp(text);
   return parseDate(text);
 }
 
+/** `2026-11-22 10:43:34.321+00`; what is finer than milliseconds is cut off. */
+function utcTimestamp(text: string): Date {
+  let milliseconds = 0;
+  for (let index = 20; index < 23; index++) {
+    const digit = text.charCodeAt(index) - ZERO;
+    milliseconds = milliseconds * 10 + (index < text.length - 3 ? digit : 0);
+  }
+  const date = new Date(0);
+  date.setUTCFullYear(
+    twoDigits(text, 0) * 100 + twoDigits(text, 2),
+    twoDigits(text, 5) - 1,
+    twoDigits(text, 8),
+  );
+  date.setUTCHours(twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17), milliseconds);
+  return date;
+}
+
+function twoDigits(text: string, index: number): number {
+  return (text.charCodeAt(index) - ZERO) * 10 + text.charCodeAt(index + 1) - ZERO;
+}
+
 /** int8 as a number; refuses one that a number cannot hold exactly. */
-function bigint(text: string): number {
+export function bigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is beyond 2^53`);
   return value;
+}
+
+/** bytea as bytes, in the form of `bytea_output = hex`. */
+export const bytea = pg.types.getTypeParser(BYTEA, 'text') as (text: string) => Buffer;
+
+export function boolean(text: string): boolean {
+  return text === 't';
 }
 
 function each<T>(parse: (text: string) => T): (text: string) => (T | null)[] {
