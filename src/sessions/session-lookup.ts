@@ -49,8 +49,9 @@ export function createSessionLookup(
     return batch;
   }
 
+  /** A second connection only for what the first could not take with its next statement: two halves cost more than one. */
   function schedule(): void {
-    if (working >= CONNECTIONS || waiting.size === 0) return;
+    if (working >= CONNECTIONS || waiting.size <= working * KEYS_A_BATCH) return;
     working += 1;
     void work().finally(() => {
       working -= 1;

@@ -139,11 +139,30 @@ describe('the lookup itself', () => {
     expect(queries).toHaveLength(1);
     const late = lookup.find('token', digest);
     await settle();
-    expect(queries, 'the late one has a statement of its own').toHaveLength(2);
+    expect(queries).toHaveLength(1);
     queries[0]!.answer.resolve({ rows: [row(1, 'before')] });
+    await settle();
+    expect(queries, 'the late one has a statement of its own').toHaveLength(2);
     queries[1]!.answer.resolve({ rows: [] });
     expect((await early)?.userId).toBe('before');
     expect(await late).toBeUndefined();
+  });
+
+  test('a second connection helps only with more than a batch', async () => {
+    const { pool, queries } = heldPool();
+    const lookup = createSessionLookup(pool);
+    const ask = (n: number) => void lookup.find('token', tokenDigest(String(n))).catch(() => {});
+    ask(0);
+    await settle();
+    for (let n = 1; n <= 64; n++) ask(n);
+    await settle();
+    expect(queries).toHaveLength(1);
+    ask(65);
+    await settle();
+    expect(queries).toHaveLength(2);
+    for (let n = 66; n <= 300; n++) ask(n);
+    await settle();
+    expect(queries, 'and no third').toHaveLength(2);
   });
 
   test('rows out of order, both kinds with one digest, and one digest twice', async () => {
