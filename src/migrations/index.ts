@@ -8,6 +8,7 @@ import * as createRateLimits from './20261121100300_create_rate_limits.ts';
 import * as createNodes from './20261121100400_create_nodes.ts';
 import * as addPlanPrices from './20261121100500_add_plan_prices.ts';
 import * as addLicenseUsers from './20261121100600_add_license_users.ts';
+import * as indexTokensByHash from './20261121200000_index_tokens_by_hash.ts';
 
 /** Every migration by its name, in the order in which they run. Append only. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -19,6 +20,7 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '20261121100400_create_nodes': createNodes,
   '20261121100500_add_plan_prices': addPlanPrices,
   '20261121100600_add_license_users': addLicenseUsers,
+  '20261121200000_index_tokens_by_hash': indexTokensByHash,
 };
 
 const source: Knex.MigrationSource<string> = {
