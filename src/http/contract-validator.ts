@@ -14,13 +14,15 @@ export class ContractValidator extends OpenAPIValidator {
     router: TableRouter,
     validators: Readonly<Record<string, readonly ValidateFunction[]>>,
   ) {
-    // So openapi-backend hands the filled-in request on; nothing is coerced here.
-    super({ definition, router, lazyCompileValidators: true, coerceTypes: true });
+    super({ definition, router, lazyCompileValidators: true });
     this.#router = router;
     this.#validators = validators;
   }
 
-  /** @returns all faults, and the request with the contract's defaults filled in */
+  /**
+   * Fills the contract's defaults into the request.
+   * @returns all faults
+   */
   override validateRequest(request: Request, operation: Operation): ValidationResult {
     const { params, query, headers, requestBody } = this.#router.parseRequest(request, operation);
     const parts = { path: params, query, header: headers, cookie: {} };
@@ -29,11 +31,6 @@ export class ContractValidator extends OpenAPIValidator {
     for (const validate of this.#validators[operation.operationId!]!) {
       if (!validate(parts)) errors.push(...validate.errors!);
     }
-    const coerced = { ...request, query: parts.query, params: parts.path };
-    return {
-      valid: errors.length === 0,
-      errors: errors.length === 0 ? null : errors,
-      coerced,
-    } as ValidationResult;
+    return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
   }
 }

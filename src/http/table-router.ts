@@ -67,16 +67,14 @@ export class TableRouter extends OpenAPIRouter {
     return this.operationsAt(request.path)?.get(request.method.toUpperCase());
   }
 
+  /** The request is parsed already: what it lacks is added in place, once its operation is known. */
   override parseRequest(request: Request, operation?: Operation): ParsedRequest {
-    const { path, query, requestBody } = request as ContractRequest;
-    return {
-      ...request,
-      path,
-      params: operation ? pathParameters(operation.path, path) : {},
-      query: operation ? withIntegers(query, operation) : query,
-      cookies: {},
-      requestBody,
-    } as ParsedRequest;
+    const parsed = request as ContractRequest & ParsedRequest;
+    if (operation && parsed.params === undefined) {
+      parsed.params = pathParameters(operation.path, parsed.path);
+      parsed.query = withIntegers(parsed.query, operation) as ParsedRequest['query'];
+    }
+    return parsed;
   }
 }
 
