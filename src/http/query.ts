@@ -6,6 +6,7 @@ export type TextQuery = Record<string, string | string[]>;
 /** @param search what follows the question mark */
 export function parseQuery(search: string): TextQuery {
   const query: TextQuery = Object.create(null);
+  if (search === '') return query;
   for (const [name, value] of new URLSearchParams(search)) {
     const before = query[name];
     if (Array.isArray(before)) before.push(value);
