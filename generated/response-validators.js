@@ -3,7 +3,8 @@
 import module0Exports from 'ajv-formats/dist/formats.js';
 const module0 = module0Exports.default ?? module0Exports;
 import module1Exports from 'ajv/dist/runtime/ucs2length.js';
-const module1 = module1Exports.default ?? module1Exports;
+const module1Count = module1Exports.default ?? module1Exports;
+const module1 = (text) => (/[\ud800-\udfff]/.test(text) ? module1Count(text) : text.length);
 import module2Exports from 'ajv/dist/runtime/equal.js';
 const module2 = module2Exports.default ?? module2Exports;
 
