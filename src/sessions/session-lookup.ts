@@ -59,6 +59,15 @@ export function createSessionLookup(
     });
   }
 
+  /** Gathers the requests that arrive together: as long as each turn of the event loop brings more, up to a batch. */
+  async function untilGathered(): Promise<void> {
+    let gathered: number;
+    do {
+      gathered = waiting.size;
+      await turn();
+    } while (waiting.size > gathered && waiting.size < KEYS_A_BATCH);
+  }
+
   /** Answers batch after batch over one connection, and gives it back when nobody waits any more. */
   async function work(): Promise<void> {
     let client: pg.PoolClient | undefined;
@@ -66,8 +75,7 @@ export function createSessionLookup(
     try {
       client = await pool.connect();
       while (waiting.size > 0) {
-        // One turn of the event loop gathers the requests that arrived together.
-        await turn();
+        await untilGathered();
         batch = takeBatch();
         if (batch.length === 0) continue;
         observeBatch(batch.length);
