@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { ApplicationStatus, Pause } from '../applications/application-state.ts';
 import { byteaArray } from '../platform/database/bytea-array.ts';
-import { bigint, boolean, bytea, timestamp } from '../platform/database/type-parsers.ts';
+import { bigint, bytea, timestamp } from '../platform/database/type-parsers.ts';
 import type { Stretch } from '../subscriptions/subscription-state.ts';
 
 export type EndReason = 'logout' | 'replaced' | 'limit' | 'banned';

@@ -58,10 +58,6 @@ export function bigint(text: string): number {
 /** bytea as bytes, in the form of `bytea_output = hex`. */
 export const bytea = pg.types.getTypeParser(BYTEA, 'text') as (text: string) => Buffer;
 
-export function boolean(text: string): boolean {
-  return text === 't';
-}
-
 function each<T>(parse: (text: string) => T): (text: string) => (T | null)[] {
   return (text) => parseTexts(text).map((value) => (value === null ? null : parse(value)));
 }
