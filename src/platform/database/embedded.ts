@@ -2,6 +2,7 @@ import { spawnSync, type ChildProcess } from 'node:child_process';
 import { closeSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { totalmem } from 'node:os';
 import type { Logger } from 'pino';
 import { StartupError } from '../startup-error.ts';
 import { chooseServerAccount } from './embedded-account.ts';
@@ -34,6 +35,9 @@ interface EmbeddedOptions {
   logger: Logger;
   settings?: Record<string, string>;
 }
+
+/** PostgreSQL's own advice is a quarter of the memory; it takes of it what it needs. */
+const LARGEST_BUFFERS_MB = 1024;
 
 const SETTINGS: Record<string, string> = {
   timezone: 'UTC',
@@ -96,7 +100,12 @@ async function start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
       passwordFile: address.passwordFile,
     });
 
-    const settings = { ...SETTINGS, ...address.settings, ...options.settings };
+    const settings = {
+      ...SETTINGS,
+      shared_buffers: sharedBuffers(),
+      ...address.settings,
+      ...options.settings,
+    };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const log = serverLog(join(dataDir, 'postgres.log'));
     const supervised = await supervise({
@@ -176,4 +185,10 @@ async function ask(connection: EmbeddedConnection, statement: string): Promise<v
   } finally {
     await client.end();
   }
+}
+
+/** Of what the machine, or the container, has. */
+function sharedBuffers(): string {
+  const megabytes = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2 ** 20;
+  return `${Math.max(16, Math.min(LARGEST_BUFFERS_MB, Math.floor(megabytes / 4)))}MB`;
 }
