@@ -34,12 +34,6 @@ export interface ApplicationWithUsage extends ApplicationRow {
   readonly users: number;
 }
 
-/** Whether there is such an application. */
-export async function applicationExists(db: Knex, appId: string): Promise<boolean> {
-  const row = await db('applications').where({ app_id: appId }).whereNull('deleted_at').first('app_id');
-  return row !== undefined;
-}
-
 export async function findApplication(db: Knex, appId: string): Promise<ApplicationRow | undefined> {
   return db<ApplicationRow>('applications').where({ app_id: appId }).whereNull('deleted_at').first();
 }

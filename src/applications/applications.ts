@@ -23,9 +23,6 @@ import { isBelow, isVersion } from './version.ts';
 
 export type { Application, OwnApplication } from './application.ts';
 
-/** Identifiers that are remembered to exist. */
-const MOST_KNOWN = 10_000;
-
 export interface ApplicationChanges extends Partial<ApplicationSettings> {
   readonly status?: ApplicationStatus;
   /** Short for a status: true is paused, false is active. */
@@ -59,8 +56,6 @@ export interface Applications {
   ): Promise<{ readonly application: Application; readonly secret: Buffer }>;
   /** An application, whatever its status, whose client need not know the secret. @throws ApiError INVALID_APP_CREDENTIALS */
   withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
-  /** Whether there is such an application, or was one of late, whatever its status. Decides nothing but what is counted together. */
-  exists(appId: string): Promise<boolean>;
   /**
    * The handshake of a starting program.
    * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED, VPN_BLOCKED
@@ -117,7 +112,6 @@ interface Dependencies {
 
 export function createApplications(deps: Dependencies): Applications {
   const { knex, developers, vpn, keyring, clock, random, newId } = deps;
-  const known = new Set<string>();
   const decoyContext = 'application-secret:decoy';
   const decoy = keyring.seal(Buffer.from(newSecret(random)), decoyContext);
 
@@ -156,13 +150,6 @@ export function createApplications(deps: Dependencies): Applications {
     authenticate,
     authenticateBy,
     withSecret: (appId) => authenticateBy(appId, () => true),
-    async exists(appId) {
-      if (known.has(appId)) return true;
-      const exists = await store.applicationExists(knex, appId);
-      if (known.size >= MOST_KNOWN) known.clear();
-      if (exists) known.add(appId);
-      return exists;
-    },
 
     async init({ appId, secret, version, executableHash, client }) {
       const application = await authenticate(appId, secret);

@@ -10,21 +10,19 @@ export type RateLimitScope = 'application' | 'developers' | 'sandbox';
 
 /**
  * Counts a request and writes its headers: those of draft-ietf-httpapi-ratelimit-headers-07.
- * @param appId as the client sent it: applications that do not exist count as one, so that nobody gains by making them up
+ * @param appId as the client sent it: whether there is such an application makes no difference
  * @param headers of the answer, whatever it will be
  * @throws ApiError TOO_MANY_REQUESTS
  */
 export async function countRequest(
-  { limits, applications }: Services,
+  { limits }: Services,
   scope: RateLimitScope,
   appId: string | undefined,
   client: Client,
   headers: Record<string, string>,
 ): Promise<void> {
-  const known = scope === 'application' && appId !== undefined && (await applications.exists(appId));
-  const counted = known ? appId : scope;
   const { limit, remaining, resetSeconds, windowSeconds, exceeded } = await limits.count(
-    counted,
+    scope === 'application' ? [scope, appId ?? ''] : [scope],
     client.address,
   );
   headers['RateLimit-Limit'] = String(limit);

@@ -27,7 +27,7 @@ export function createCounter(
 }
 
 /** The windows are those of the nodes' clocks, which may be behind that of the database. */
-const ENDED = `expire < extract(epoch from now() - interval '5 minutes') * 1000`;
+const ENDED = `expire < extract(epoch from now() - interval '1 minute') * 1000`;
 
 /** Deletes windows that have ended. @returns how many */
 export async function clearExpired(db: Knex, limit: number): Promise<number> {

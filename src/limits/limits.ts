@@ -35,7 +35,7 @@ export interface Limits {
    * @param scope what is limited: an application, or a kind of request that belongs to none
    * @param address of the client, in canonical form
    */
-  count(scope: string, address: string): Promise<Allowance>;
+  count(scope: readonly string[], address: string): Promise<Allowance>;
   /**
    * Asked once a credential has turned out right: it opens nothing while every one of the accounts has failed too often.
    * @throws ApiError TOO_MANY_REQUESTS
@@ -67,10 +67,12 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
 
   return {
     async count(scope, address) {
-      const window = await requests.consume(`${scope} ${addressBlock(address)}`).catch((error: unknown) => {
-        if (error instanceof RateLimiterRes) return error;
-        throw error;
-      });
+      const window = await requests
+        .consume(digest([...scope, addressBlock(address)]))
+        .catch((error: unknown) => {
+          if (error instanceof RateLimiterRes) return error;
+          throw error;
+        });
       // What is refused from memory says nothing of how much was consumed.
       const exceeded = window.consumedPoints > rateLimit.requests || window.consumedPoints === 0;
       if (exceeded) refused += 1;
@@ -99,7 +101,7 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
   };
 }
 
-/** The table holds neither usernames nor machines. */
+/** The table holds neither usernames nor addresses. */
 function digest(parts: Account): string {
   return createHash('sha256').update(parts.join('\0')).digest('base64url');
 }
