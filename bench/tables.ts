@@ -81,6 +81,8 @@ export async function trusted(client: pg.ClientBase, work: () => Promise<void>):
   await client.query('begin');
   await client.query('set local session_replication_role = replica');
   await client.query(`set local maintenance_work_mem = '512MB'`);
+  // The connections are those of lookups by key.
+  await client.query('set local enable_hashjoin = on; set local enable_seqscan = on');
   await work();
   await client.query('commit');
 }
