@@ -8,7 +8,7 @@ import { cpuBetween, cpuTimes } from './process-cpu.ts';
 import type { Stage } from './stage.ts';
 
 /** What comes before each measurement. */
-export const REWARM_MS = 300;
+export const REWARM_MS = 1_000;
 
 /** One measurement; processor times are microseconds a request. */
 export interface Measurement {

@@ -59,8 +59,8 @@ export interface paths {
          *     on the same machine replaces that machine's own session.
          *
          *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
-         *     in a minute for one username from one address or one bound machine, and when too many passwords wait to be
-         *     hashed.
+         *     in a minute for one username from one address (the right password still opens the account from its own machine),
+         *     and when too many passwords wait to be hashed.
          */
         post: operations["loginUserV2"];
         delete?: never;
@@ -86,7 +86,7 @@ export interface paths {
          *     the switch `hwid_lock` says: otherwise 403 `HWID_MISMATCH`.
          *
          *     Unknown keys, and those of another application, give 404 `LICENSE_NOT_FOUND`; banned, paused and late ones 400
-         *     `LICENSE_UNUSABLE`. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
+         *     `LICENSE_UNUSABLE`. After 10 wrong machines in a minute for one user from one address: 429. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
          *     subscription, bans and VPN blocking refuse as they do at login.
          *
          *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
@@ -249,8 +249,8 @@ export interface paths {
          *     and `ADDRESS_BANNED`; under the switch `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
          *
          *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
-         *     in a minute for one username from one address or one bound machine, and when too many passwords wait to be
-         *     hashed.
+         *     in a minute for one username from one address (the right password still opens the account from its own machine),
+         *     and when too many passwords wait to be hashed.
          */
         post: operations["loginUser"];
         delete?: never;
@@ -878,7 +878,10 @@ export interface components {
             pause_sessions?: boolean;
             /** @description Login and verify demand a running subscription. */
             require_subscription?: boolean;
-            /** @description Licence login, verify-session and logout of v2 demand signed requests. */
+            /**
+             * @description Licence login, verify-session and logout of v2 demand signed requests, as the v2 login always does. The v1
+             *     operations take no signatures.
+             */
             require_signatures?: boolean;
             /** @description Addresses of VPNs and proxies are refused. */
             block_vpn?: boolean;

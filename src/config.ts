@@ -128,7 +128,7 @@ export const settings = {
       .optional(),
     default: 'none',
     description:
-      'The bearer token that `/metrics` demands. Without it `/metrics` answers the loopback interface alone, and nothing that a proxy forwards.',
+      'The bearer token that `/metrics` demands. Without it `/metrics` answers the loopback interface alone, and nobody once `BASE_URL` or `TRUSTED_PROXIES` is set.',
   },
   LOG_LEVEL: {
     parse: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),

@@ -42,6 +42,12 @@ export interface License {
   readonly createdAt: Date;
 }
 
+/** A licence that was redeemed, and the user for whom. */
+export interface LicenseHolder {
+  readonly licenseId: string;
+  readonly userId: string;
+}
+
 export interface Redemption {
   readonly licenseId: string;
   readonly tier: string;
@@ -68,11 +74,7 @@ export interface Licenses {
    * @returns the licence and the user who redeemed it; undefined for one that is unused
    * @throws ApiError LICENSE_NOT_FOUND, LICENSE_UNUSABLE
    */
-  holderOf(
-    db: Knex,
-    application: Application,
-    licenseKey: string,
-  ): Promise<{ readonly licenseId: string; readonly userId: string } | undefined>;
+  holderOf(db: Knex, application: Application, licenseKey: string): Promise<LicenseHolder | undefined>;
   /**
    * Spends a key on a user, exactly once, inside the caller's transaction, which holds the user's row.
    * @throws ApiError LICENSE_NOT_FOUND, LICENSE_ALREADY_USED, LICENSE_UNUSABLE, LICENSE_NOT_APPLICABLE

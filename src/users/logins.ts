@@ -4,7 +4,7 @@ import type { Application, Applications } from '../applications/applications.ts'
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Keys } from '../keys/keys.ts';
-import type { Licenses } from '../licenses/licenses.ts';
+import type { LicenseHolder, Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
@@ -36,7 +36,7 @@ export interface Logins {
   /**
    * Begins a session for whoever redeemed a key. An unused key is redeemed for a new user without a password.
    * @throws ApiError APPLICATION_INACTIVE, APPLICATION_PAUSED, VPN_BLOCKED, USER_BANNED, HWID_BANNED, ADDRESS_BANNED, LICENSE_NOT_FOUND,
-   *   LICENSE_UNUSABLE, HWID_MISMATCH, SUBSCRIPTION_EXPIRED, QUOTA_EXCEEDED
+   *   LICENSE_UNUSABLE, HWID_MISMATCH, SUBSCRIPTION_EXPIRED, QUOTA_EXCEEDED, TOO_MANY_REQUESTS
    */
   withLicense(
     application: Application,
@@ -105,37 +105,63 @@ export function createLogins(deps: Dependencies): Logins {
     return application;
   }
 
-  async function beginWithLicense(
+  /** Creates the user of an unused key, and begins the session in the same transaction. */
+  async function beginAsNewUser(
     application: Application,
     licenseKey: string,
     origin: Origin,
     form: TokenForm,
   ): Promise<Login> {
     const { appId } = application;
-    const holder = await licenses.holderOf(knex, application, licenseKey);
-    const userId = holder?.userId ?? newId('usr');
+    const created = newLicenseUser(appId, newId('usr'), origin.hwidDigest, clock.now());
+    const userId = created.user_id;
     const session = await sessions.prepare(appId, userId, form);
-    const user = await knex.transaction(async (trx) => {
+    await knex.transaction(async (trx) => {
       const current = await holdOpen(trx, appId);
-      if (holder === undefined) {
-        const created = newLicenseUser(appId, userId, origin.hwidDigest, clock.now());
-        await store.insertUser(trx, created);
-        const { licenseId } = await licenses.redeem(trx, current, userId, licenseKey);
-        await store.noteLicense(trx, userId, licenseId);
-        await begin(trx, current, created, origin, session);
-        // Last, because every registration of the application waits for this row.
-        await applications.takeUserSeat(trx, appId);
-        return created;
-      }
-      const locked = await store.lockUser(trx, userId);
-      const held = await licenses.holderOf(trx, current, licenseKey);
-      if (!locked || held?.userId !== userId) throw new ApiError('LICENSE_NOT_FOUND');
-      // Anybody with a key of his own can redeem it for an account: it opens that account on its own machine alone.
-      if (locked.license_id !== held.licenseId) assertSameMachine(locked.hwid_digest, origin.hwidDigest);
-      await begin(trx, current, locked, origin, session);
-      return locked;
+      await store.insertUser(trx, created);
+      const { licenseId } = await licenses.redeem(trx, current, userId, licenseKey);
+      await store.noteLicense(trx, userId, licenseId);
+      await begin(trx, current, created, origin, session);
+      // Last, because every registration of the application waits for this row.
+      await applications.takeUserSeat(trx, appId);
     });
-    return { session, user: { userId, username: user.username, role: user.role } };
+    return toLogin(created, session);
+  }
+
+  /** Begins a session of the user who redeemed a key. */
+  async function beginAsHolder(
+    application: Application,
+    licenseKey: string,
+    holder: LicenseHolder,
+    origin: Origin,
+    form: TokenForm,
+  ): Promise<Login> {
+    const { appId } = application;
+    const user = await store.findUserById(knex, holder.userId);
+    if (!user) throw new ApiError('LICENSE_NOT_FOUND');
+    if (user.license_id !== holder.licenseId) await assertOwnMachine(user, origin);
+    const session = await sessions.prepare(appId, user.user_id, form);
+    await knex.transaction(async (trx) => {
+      const current = await holdOpen(trx, appId);
+      const locked = await store.lockUser(trx, user.user_id);
+      const held = await licenses.holderOf(trx, current, licenseKey);
+      if (!locked || held?.userId !== user.user_id) throw new ApiError('LICENSE_NOT_FOUND');
+      if (user.license_id !== holder.licenseId) assertSameMachine(locked.hwid_digest, origin.hwidDigest);
+      await begin(trx, current, locked, origin, session);
+    });
+    return toLogin(user, session);
+  }
+
+  /**
+   * Anybody with a key of his own can redeem it for an account: it opens that account on its own machine alone, and must not
+   * try machines until one fits.
+   */
+  async function assertOwnMachine(user: store.UserRow, origin: Origin): Promise<void> {
+    const account = atAddress(user.app_id, user.user_id, origin);
+    await limits.assertMayTry([account]);
+    if (user.hwid_digest && timingSafeEqual(user.hwid_digest, origin.hwidDigest)) return;
+    await limits.countFailure([account]);
+    throw new ApiError('HWID_MISMATCH');
   }
 
   return {
@@ -166,13 +192,18 @@ export function createLogins(deps: Dependencies): Logins {
         if (!locked) throw new ApiError('INVALID_CREDENTIALS');
         await begin(trx, current, locked, origin, session);
       });
-      return { session, user: { userId: user.user_id, username: user.username, role: user.role } };
+      return toLogin(user, session);
     },
 
     async withLicense(application, { licenseKey, hwid }, form, client) {
       const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), client };
       await screen(application, origin);
-      const attempt = () => beginWithLicense(application, licenseKey, origin, form);
+      const attempt = async () => {
+        const holder = await licenses.holderOf(knex, application, licenseKey);
+        return holder
+          ? beginAsHolder(application, licenseKey, holder, origin, form)
+          : beginAsNewUser(application, licenseKey, origin, form);
+      };
       return attempt().catch((error: unknown) => {
         // Somebody redeemed it in the meantime: now it has a holder.
         if (error instanceof ApiError && error.code === 'LICENSE_ALREADY_USED') return attempt();
@@ -180,6 +211,10 @@ export function createLogins(deps: Dependencies): Logins {
       });
     },
   };
+}
+
+function toLogin({ user_id, username, role }: store.UserRow, session: PreparedSession): Login {
+  return { session, user: { userId: user_id, username, role } };
 }
 
 function assertOpen(application: Application): void {

@@ -20,6 +20,10 @@ export async function findUser(db: Knex, appId: string, usernameKey: string): Pr
   return db<UserRow>('users').where({ app_id: appId, username_key: usernameKey }).first();
 }
 
+export async function findUserById(db: Knex, userId: string): Promise<UserRow | undefined> {
+  return db<UserRow>('users').where({ user_id: userId }).first();
+}
+
 /** Reads a user and holds the row until the transaction ends: one user's logins and redemptions run one by one. */
 export async function lockUser(trx: Knex.Transaction, userId: string): Promise<UserRow | undefined> {
   return trx<UserRow>('users').where({ user_id: userId }).forNoKeyUpdate().first();

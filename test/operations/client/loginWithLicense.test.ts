@@ -181,6 +181,34 @@ describe('a key that is redeemed', () => {
     expect(await usersOf(app)).toBe(1);
   });
 
+  test('of a user with a password tries 10 machines a minute and no more, from one address', async () => {
+    const app = await newApp(api);
+    const user = await newUser(api, app);
+    const keys = await app.keys(2);
+    for (const license_key of keys) await api.activate(app.with({ username: user.username, license_key }));
+    // Whichever of its keys it is tried with.
+    for (let n = 0; n < 10; n += 1)
+      expectError(await login(app, keys[n % 2]!, newHwid()), 403, 'HWID_MISMATCH');
+    expectError(await login(app, keys[0]!, newHwid()), 429, 'TOO_MANY_REQUESTS');
+    expectError(await login(app, keys[1]!, user.hwid), 429, 'TOO_MANY_REQUESTS');
+    expect((await api.login(app.with(user))).status).toBe(200);
+  });
+
+  test('by a stranger for a user of another key lets nobody in on another machine, with the lock or without', async () => {
+    const app = await newApp(api);
+    const [own, foreign] = (await app.keys(2)) as [string, string];
+    const hwid = newHwid();
+    const { user_id } = await verify(app, (await login(app, own, hwid)).body.token);
+    await api.activate(app.with({ username: user_id, license_key: foreign }));
+    for (const hwid_lock of [true, false]) {
+      await app.patch({ hwid_lock });
+      expectError(await login(app, foreign, newHwid()), 403, 'HWID_MISMATCH');
+      expect((await login(app, foreign, hwid)).status).toBe(200);
+    }
+    // Its own key opens it anywhere, where the application does not lock hardware.
+    expect((await login(app, own, newHwid())).status).toBe(200);
+  });
+
   test('of a user with a password who is bound to no machine lets nobody in, and binds none', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
