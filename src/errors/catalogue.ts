@@ -57,7 +57,7 @@ export const catalogue = {
     statuses: [401],
     title: 'Invalid application credentials',
     detail: 'There is no application with this app_id and secret.',
-    hint: "Compare app_id and secret with those in the developer's account.",
+    hint: "Compare app_id and secret with those in the developer's account; a signature is that of the raw bytes of the body.",
   },
   APPLICATION_INACTIVE: {
     statuses: [401],
