@@ -26,7 +26,7 @@ const environment = {
   MASTER_KEY: randomBytes(32).toString('base64'),
   LOG_LEVEL: 'error',
 };
-const start = () => spawnService(environment, afterAll);
+const start = () => spawnService(environment);
 
 /** What a client was told, and must hold on every node from then on. */
 interface Ledger {
