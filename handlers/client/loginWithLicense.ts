@@ -6,7 +6,7 @@ export const loginWithLicense: Handler<'loginWithLicense'> = async (
   { logins, signatures },
 ) => {
   const signer = signed ?? (await signatures.signerOf(body.app_id));
-  if (signed && body.nonce !== undefined) await signatures.spend(signed, body.nonce);
+  await signatures.spend(signed, body.nonce);
   const credentials = { licenseKey: body.license_key, hwid: body.hwid };
   const { session } = await logins.withLicense(signer.application, credentials, 'encrypted', client);
   return { status: 200, body: toSignedSession(session, signer, body.nonce ?? '') };

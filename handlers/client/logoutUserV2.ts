@@ -2,7 +2,7 @@ import type { Handler } from '../handler.ts';
 
 export const logoutUserV2: Handler<'logoutUserV2'> = async ({ body, signer }, { sessions, signatures }) => {
   const { app_id, session_token, token = session_token, nonce } = body;
-  if (signer && nonce !== undefined) await signatures.spend(signer, nonce);
+  await signatures.spend(signer, nonce);
   // Before the session ends, so that it does not end without an answer.
   const answering = nonce === undefined ? undefined : (signer ?? (await signatures.signerOf(app_id)));
   await sessions.logout(app_id, token!, { unsigned: !signer });

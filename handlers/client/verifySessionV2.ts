@@ -6,7 +6,7 @@ export const verifySessionV2: Handler<'verifySessionV2'> = async (
   { sessions, signatures },
 ) => {
   const { app_id, token, hwid, nonce } = body;
-  if (signer && nonce !== undefined) await signatures.spend(signer, nonce);
+  await signatures.spend(signer, nonce);
   const verification = await sessions.verify(app_id, token, { hwid, client, unsigned: !signer });
   const result = toVerification(verification);
   if (nonce === undefined) return { status: 200, body: result };

@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Developers } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
+import { isSameSecret } from '../platform/constant-time.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
@@ -126,10 +126,7 @@ export function createApplications(deps: Dependencies): Applications {
   }
 
   async function authenticate(appId: string, secret: string): Promise<Application> {
-    const given = sha256(secret);
-    const { application } = await authenticateBy(appId, (expected) =>
-      timingSafeEqual(sha256(expected), given),
-    );
+    const { application } = await authenticateBy(appId, (expected) => isSameSecret(expected, secret));
     assertUsable(application);
     return application;
   }
@@ -278,10 +275,6 @@ function newSecret(random: Random): string {
 
 function secretContext(appId: string): string {
   return `application-secret:${appId}`;
-}
-
-function sha256(value: Uint8Array | string): Buffer {
-  return createHash('sha256').update(value).digest();
 }
 
 function toUsableApplication(row: store.ApplicationRow | undefined): Application {

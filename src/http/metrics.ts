@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { ApiError } from '../errors/api-error.ts';
 import { canonicalAddress } from '../platform/address.ts';
+import { isSameSecret } from '../platform/constant-time.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 
@@ -23,7 +23,7 @@ export function createMetricsPage(
 ): RequestHandler {
   return async (request, response, next) => {
     if (token === undefined && (isPublic || !isLocal(request))) return next(new ApiError('NOT_FOUND'));
-    if (token !== undefined && !isToken(bearerToken(request.headers.authorization), token)) {
+    if (token !== undefined && !isSameSecret(bearerToken(request.headers.authorization) ?? '', token)) {
       return next(new ApiError('UNAUTHORIZED'));
     }
     response
@@ -38,12 +38,4 @@ function isLocal(request: IncomingMessage): boolean {
   if (!LOCAL_HOST.test(request.headers.host ?? '')) return false;
   const address = canonicalAddress(request.socket.remoteAddress ?? '') ?? '';
   return address === '::1' || address.startsWith('127.');
-}
-
-function isToken(given: string | undefined, token: string): boolean {
-  return given !== undefined && timingSafeEqual(sha256(given), sha256(token));
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

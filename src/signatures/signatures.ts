@@ -35,10 +35,11 @@ export interface Signatures {
    */
   verify(request: SignedRequest): Promise<Signer>;
   /**
-   * Remembers the nonce of a signed request, so that the request works once on however many nodes.
+   * Remembers the nonce of a signed request, so that the request works once on however many nodes. Of one that is not
+   * signed, or has no nonce, there is nothing to remember.
    * @throws ApiError NONCE_REUSED
    */
-  spend(signer: Signer, nonce: string): Promise<void>;
+  spend(signer: Signer | undefined, nonce: string | undefined): Promise<void>;
   /**
    * The signer of answers to a request that is not signed.
    * @throws ApiError INVALID_APP_CREDENTIALS; SIGNATURE_REQUIRED where the application demands signatures
@@ -73,10 +74,11 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
       return toSigner(application, secret);
     },
 
-    async spend({ application }, nonce) {
+    async spend(signer, nonce) {
+      if (!signer || nonce === undefined) return;
       const now = clock.now();
       const expiresAt = new Date(now.getTime() + nonceDays * DAY_MS);
-      const digest = hash('sha256', `${application.appId}\0${nonce}`, 'buffer');
+      const digest = hash('sha256', `${signer.application.appId}\0${nonce}`, 'buffer');
       if (!(await insertNonce(knex, digest, expiresAt, now))) throw new ApiError('NONCE_REUSED');
     },
 

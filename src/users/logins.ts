@@ -69,9 +69,8 @@ interface Origin {
 export function createLogins(deps: Dependencies): Logins {
   const { knex, applications, licenses, sessions, passwords, limits, bans, vpn, keys, clock, newId } = deps;
 
-  /** Refuses what can be refused before anything is looked up or hashed. */
+  /** Refuses whoever may not come in from where he is, before anything is looked up or hashed. */
   async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
-    assertOpen(application);
     vpn.assertNone(application, client);
     await bans.assertNone(knex, application.appId, { hwidDigests: [hwidDigest], address: client.address });
   }
@@ -197,6 +196,7 @@ export function createLogins(deps: Dependencies): Logins {
 
     async withLicense(application, { licenseKey, hwid }, form, client) {
       const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), client };
+      assertOpen(application);
       await screen(application, origin);
       const attempt = async () => {
         const holder = await licenses.holderOf(knex, application, licenseKey);

@@ -1,8 +1,8 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { closeSync, realpathSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { totalmem } from 'node:os';
 import type { Logger } from 'pino';
 import { StartupError } from '../startup-error.ts';
 import { chooseServerAccount } from './embedded-account.ts';
