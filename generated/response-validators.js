@@ -3152,17 +3152,886 @@ return errors === 0;
 }
 
 exports.v16 = validate31;
-const schema54 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema60 = {"type":"string","nullable":true};
-const schema56 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema57 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const schema58 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema59 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+const schema54 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema58 = {"type":"string","nullable":true};
+const schema56 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/Scopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+const schema57 = {"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}};
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.token_id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.scopes === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.expires_at === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.token_id !== undefined){
+if(typeof data.token_id !== "string"){
+const err5 = {instancePath:instancePath+"/token_id",schemaPath:"#/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.scopes !== undefined){
+let data2 = data.scopes;
+if(Array.isArray(data2)){
+if(data2.length > 3){
+const err7 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.length < 1){
+const err8 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 !== "string"){
+const err9 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!(((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev"))){
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema57.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+let i1 = data2.length;
+let j0;
+if(i1 > 1){
+const indices0 = Object.create(null);
+for(;i1--;){
+let item0 = data2[i1];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err11 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+break;
+}
+indices0[item0] = i1;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data4 = data.expires_at;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err13 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err14 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data5 = data.created_at;
+if(typeof data5 === "string"){
+if(!(formats0.validate(data5))){
+const err15 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate32.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate32(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data3 = data.next_cursor;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err6 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+
+exports.v17 = validate34;
+const schema59 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
+
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.token === undefined){
+const err1 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.token !== undefined){
+if(typeof data.token !== "string"){
+const err4 = {instancePath:instancePath+"/token",schemaPath:"#/allOf/0/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+validate34.errors = vErrors;
+return errors === 0;
+}
+
+exports.v18 = validate36;
+const schema61 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate36.errors = vErrors;
+return errors === 0;
+}
+
+exports.v19 = validate37;
+const schema63 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema65 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","reseller","service"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
+
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.audit_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "audit_id"},message:"must have required property '"+"audit_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.app_id === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.actor === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "actor"},message:"must have required property '"+"actor"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.action === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "action"},message:"must have required property '"+"action"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.target === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.data === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.audit_id !== undefined){
+if(typeof data2.audit_id !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/audit_id",schemaPath:"#/components/schemas/AuditEntry/properties/audit_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.app_id !== undefined){
+let data4 = data2.app_id;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/app_id",schemaPath:"#/components/schemas/AuditEntry/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.actor !== undefined){
+let data5 = data2.actor;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.kind === undefined){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data5.id === undefined){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data5.address === undefined){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "address"},message:"must have required property '"+"address"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data5.kind !== undefined){
+let data6 = data5.kind;
+if(typeof data6 !== "string"){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(!((((data6 === "developer") || (data6 === "api_token")) || (data6 === "reseller")) || (data6 === "service"))){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema65.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data5.id !== undefined){
+if(typeof data5.id !== "string"){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/actor/id",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data5.address !== undefined){
+if(typeof data5.address !== "string"){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/actor/address",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data2.action !== undefined){
+if(typeof data2.action !== "string"){
+const err22 = {instancePath:instancePath+"/data/" + i0+"/action",schemaPath:"#/components/schemas/AuditEntry/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data2.target !== undefined){
+let data10 = data2.target;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err23 = {instancePath:instancePath+"/data/" + i0+"/target",schemaPath:"#/components/schemas/AuditEntry/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data2.data !== undefined){
+let data11 = data2.data;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+}
+else {
+const err24 = {instancePath:instancePath+"/data/" + i0+"/data",schemaPath:"#/components/schemas/AuditEntry/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data12 = data2.created_at;
+if(typeof data12 === "string"){
+if(!(formats0.validate(data12))){
+const err25 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AuditEntry/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AuditEntry/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data13 = data.next_cursor;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err29 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+
+exports.v20 = validate38;
+const schema67 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema69 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema70 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema71 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
+const schema72 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const func2 = module1;
 const func0 = module2;
 const pattern6 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -3263,12 +4132,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3499,7 +4368,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err22 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema56.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema69.properties.status_code.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -3732,8 +4601,8 @@ errors++;
 }
 }
 if(data.tiers !== undefined){
-if(!(validate33(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);
+if(!(validate40(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
 errors = vErrors.length;
 }
 }
@@ -3811,12 +4680,12 @@ vErrors.push(err45);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3878,8 +4747,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate32(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+if(!(validate39(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
 }
@@ -3919,15 +4788,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v17 = validate36;
-const schema61 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema62 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+exports.v21 = validate43;
+const schema74 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema75 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3975,20 +4844,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
-validate37.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+if(!(validate44(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4025,13 +4894,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate40;
+exports.v22 = validate47;
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4079,96 +4948,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
-validate40.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v19 = validate42;
-const schema66 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v23 = validate49;
+const schema79 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema81 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.message === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.message !== undefined){
-if(typeof data.message !== "string"){
-const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate42.errors = vErrors;
-return errors === 0;
-}
-
-exports.v20 = validate43;
-const schema68 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema70 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
-
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4394,7 +5186,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema70.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema81.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4553,14 +5345,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate44;
-const schema72 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}}}};
+exports.v24 = validate50;
+const schema83 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}}}};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4738,15 +5530,15 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate45;
-const schema74 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema76 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v25 = validate51;
+const schema85 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema87 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4905,7 +5697,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema76.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema87.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5052,14 +5844,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate46;
-const schema78 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+exports.v26 = validate52;
+const schema89 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5203,7 +5995,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
-const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema76.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema87.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5313,7 +6105,7 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
@@ -5479,6 +6271,9 @@ export const responseValidators = {
 "415": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -5554,10 +6349,16 @@ export const responseValidators = {
 "404": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "413": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -5662,6 +6463,9 @@ export const responseValidators = {
 "415": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -5695,7 +6499,7 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listApplications": {
+"listApiTokens": {
 "200": {
 "application/json": functions.v16},
 "400": {
@@ -5704,13 +6508,16 @@ export const responseValidators = {
 "401": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"createApplication": {
+"createApiToken": {
 "201": {
 "application/json": functions.v17},
 "400": {
@@ -5722,10 +6529,103 @@ export const responseValidators = {
 "403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "413": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteApiToken": {
+"200": {
+"application/json": functions.v18},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listAuditLog": {
+"200": {
+"application/json": functions.v19},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listApplications": {
+"200": {
+"application/json": functions.v20},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"createApplication": {
+"201": {
+"application/json": functions.v21},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -5736,11 +6636,14 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getApplication": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v22},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -5754,11 +6657,14 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApplication": {
 "200": {
-"application/json": functions.v19},
+"application/json": functions.v18},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -5772,11 +6678,14 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateApplication": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v22},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -5796,11 +6705,14 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listLicenses": {
 "200": {
-"application/json": functions.v20},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -5814,20 +6726,29 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createLicenses": {
 "201": {
-"application/json": functions.v21},
+"application/json": functions.v24},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "413": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "429": {
@@ -5841,11 +6762,14 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listBans": {
 "200": {
-"application/json": functions.v22},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -5859,20 +6783,29 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createBan": {
 "201": {
-"application/json": functions.v23},
+"application/json": functions.v26},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "413": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -5883,11 +6816,14 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteBan": {
 "200": {
-"application/json": functions.v19},
+"application/json": functions.v18},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
@@ -6040,6 +6976,8 @@ export const responseHeaders = {
 "x-request-id": true},
 "415": {
 "x-request-id": true},
+"422": {
+"x-request-id": true},
 "429": {
 "x-request-id": true,
 "retry-after": true},
@@ -6108,9 +7046,13 @@ export const responseHeaders = {
 "x-request-id": true},
 "404": {
 "x-request-id": true},
+"409": {
+"x-request-id": true},
 "413": {
 "x-request-id": true},
 "415": {
+"x-request-id": true},
+"422": {
 "x-request-id": true},
 "500": {
 "x-request-id": true},
@@ -6206,6 +7148,8 @@ export const responseHeaders = {
 "x-request-id": true},
 "415": {
 "x-request-id": true},
+"422": {
+"x-request-id": true},
 "429": {
 "x-request-id": true,
 "retry-after": true},
@@ -6238,6 +7182,76 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
+"listApiTokens": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"createApiToken": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"deleteApiToken": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listAuditLog": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
 "listApplications": {
 "200": {
 "x-request-id": true},
@@ -6246,6 +7260,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -6261,9 +7277,13 @@ export const responseHeaders = {
 "www-authenticate": false},
 "403": {
 "x-request-id": true},
+"409": {
+"x-request-id": true},
 "413": {
 "x-request-id": true},
 "415": {
+"x-request-id": true},
+"422": {
 "x-request-id": true},
 "500": {
 "x-request-id": true},
@@ -6278,6 +7298,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "500": {
@@ -6293,6 +7315,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "500": {
@@ -6308,6 +7332,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "413": {
@@ -6327,6 +7353,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "500": {
@@ -6342,11 +7370,17 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
+"x-request-id": true},
+"409": {
 "x-request-id": true},
 "413": {
 "x-request-id": true},
 "415": {
+"x-request-id": true},
+"422": {
 "x-request-id": true},
 "429": {
 "x-request-id": true,
@@ -6364,6 +7398,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "500": {
@@ -6379,11 +7415,17 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
+"x-request-id": true},
+"409": {
 "x-request-id": true},
 "413": {
 "x-request-id": true},
 "415": {
+"x-request-id": true},
+"422": {
 "x-request-id": true},
 "500": {
 "x-request-id": true},
@@ -6398,6 +7440,8 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"403": {
+"x-request-id": true},
 "404": {
 "x-request-id": true},
 "500": {

@@ -458,6 +458,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the developer's API tokens
+         * @description Newest first, in pages; those that ended within the last 30 days among them.
+         */
+        get: operations["listApiTokens"];
+        put?: never;
+        /**
+         * Make an API token
+         * @description A bearer token for a program: a bot, a dashboard, a build. It has the scopes that are named, of those of the token
+         *     that makes it, and ends at `expires_at` (null is never), not after its maker. `token` is shown in this answer only.
+         */
+        post: operations["createApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The API token's identifier.
+                 * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
+                 */
+                token_id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API token
+         * @description No request that begins after the answer is let in with it, on any node.
+         */
+        delete: operations["deleteApiToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the audit log
+         * @description Every change that was made on the developer's side: by whom, from which address, to what. Entries are written in
+         *     the transaction of the change and never altered. Newest first, in pages; what is given must match exactly.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/apps": {
         parameters: {
             query?: never;
@@ -651,6 +723,7 @@ export interface components {
             username: components["schemas"]["Username"];
             password: components["schemas"]["Password"];
             hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
         };
         VerifySessionRequest: {
             token: components["schemas"]["SessionToken"];
@@ -672,12 +745,14 @@ export interface components {
             username: components["schemas"]["Username"];
             password: components["schemas"]["Password"];
             hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
             nonce: components["schemas"]["Nonce"];
         };
         LicenseLoginRequest: {
             app_id: components["schemas"]["AppId"];
             license_key: components["schemas"]["LicenseKey"];
             hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
             nonce?: components["schemas"]["Nonce"];
         };
         VerifySessionRequestV2: {
@@ -859,6 +934,65 @@ export interface components {
             token: string;
             /** Format: date-time */
             expiry: string;
+        };
+        Scopes: ("read" | "write" | "auth:dev")[];
+        CreateApiTokenRequest: {
+            name: components["schemas"]["Name"];
+            scopes: components["schemas"]["Scopes"];
+            /**
+             * Format: date-time
+             * @description When the token ends by itself; null or left out is never.
+             */
+            expires_at?: string | null;
+        };
+        ApiToken: {
+            token_id: string;
+            name: string;
+            scopes: components["schemas"]["Scopes"];
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        CreatedApiToken: {
+            status: components["schemas"]["Success"];
+            /** @description Shown in this answer only. */
+            token: string;
+        } & components["schemas"]["ApiToken"];
+        ApiTokenList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ApiToken"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        AuditEntry: {
+            audit_id: string;
+            /** @description The application that it is about. */
+            app_id: string | null;
+            actor: {
+                /**
+                 * @description `service` is Latchkey itself.
+                 * @enum {string}
+                 */
+                kind: "developer" | "api_token" | "reseller" | "service";
+                id: string;
+                /** @description Where the request came from. */
+                address: string;
+            };
+            /** @description What was done, such as `user.banned`. */
+            action: string;
+            /** @description The identifier of what it was done to. */
+            target: string | null;
+            /** @description What belongs to it. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+        };
+        AuditLog: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["AuditEntry"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         CreateApplicationRequest: {
             name: components["schemas"]["Name"];
@@ -1098,6 +1232,8 @@ export interface components {
          *     hardware components in hexadecimal, neither salted nor shortened.
          */
         Hwid: string;
+        /** @description The program's own version; it is counted in the application's statistics. */
+        ClientVersion: string;
         /** Format: email */
         Email: string;
         LicenseKey: string;
@@ -1330,6 +1466,44 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
+        /** @description The `Idempotency-Key` belongs to another request. */
+        UnprocessableContent: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://127.0.0.1:3000/errors/idempotency-key-reused",
+                 *       "title": "Idempotency key reused",
+                 *       "status": 422,
+                 *       "detail": "Another request was sent with this Idempotency-Key.",
+                 *       "instance": "/api/v2/dev/apps",
+                 *       "code": "IDEMPOTENCY_KEY_REUSED",
+                 *       "hint": "Make a new key for every request; repeat one only with the very same request.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/idempotency-key-reused",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "IDEMPOTENCY_KEY_REUSED",
+                 *       "code": 422,
+                 *       "message": "Another request was sent with this Idempotency-Key.",
+                 *       "hint": "Make a new key for every request; repeat one only with the very same request.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/idempotency-key-reused",
+                 *       "type": "http://127.0.0.1:3000/errors/idempotency-key-reused",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
         /** @description The body is larger than 128 KiB. */
         PayloadTooLarge: {
             headers: {
@@ -1554,6 +1728,19 @@ export interface components {
          * @example 1795257814000
          */
         OptionalTimestamp: string;
+        /**
+         * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+         *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+         *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+         *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+         * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+         */
+        IdempotencyKey: string;
+        /**
+         * @description The API token's identifier.
+         * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
+         */
+        TokenId: string;
         /**
          * @description How many items a page has at most.
          * @example 20
@@ -1956,7 +2143,16 @@ export interface operations {
     registerUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2004,6 +2200,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2126,7 +2323,16 @@ export interface operations {
     activateLicense: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2166,8 +2372,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -2382,7 +2590,16 @@ export interface operations {
     registerDeveloper: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2425,6 +2642,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2476,6 +2694,236 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listApiTokens: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of API tokens. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "token_id": "tok_01kazmb6jvf1ta9r4w2y8d0e3h",
+                     *           "name": "Discord bot",
+                     *           "scopes": [
+                     *             "read",
+                     *             "write"
+                     *           ],
+                     *           "expires_at": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createApiToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Discord bot",
+                 *       "scopes": [
+                 *         "read",
+                 *         "write"
+                 *       ],
+                 *       "expires_at": "2027-11-21T10:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateApiTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "token_id": "tok_01kazmb6jvf1ta9r4w2y8d0e3h",
+                     *       "name": "Discord bot",
+                     *       "scopes": [
+                     *         "read",
+                     *         "write"
+                     *       ],
+                     *       "expires_at": "2027-11-21T10:00:00.000Z",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "token": "lkd_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteApiToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The API token's identifier.
+                 * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
+                 */
+                token_id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token is revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "API token revoked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Of one application. */
+                app_id?: string;
+                /** @description By one developer, API token or reseller. */
+                actor_id?: string;
+                /** @description Of one action, such as `user.banned`. */
+                action?: string;
+                /** @description On one thing, by its identifier. */
+                target?: string;
+                /** @description From one address. */
+                address?: string;
+                /** @description From this moment on. */
+                since?: string;
+                /** @description Before this moment. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "audit_id": "aud_01kazmc2n8fq7v5s1x3z9b4d6f",
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "actor": {
+                     *             "kind": "developer",
+                     *             "id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *             "address": "203.0.113.9"
+                     *           },
+                     *           "action": "user.banned",
+                     *           "target": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "data": {
+                     *             "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
+                     *             "expires_at": null
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -2542,6 +2990,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -2549,7 +2998,16 @@ export interface operations {
     createApplication: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2606,8 +3064,10 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -2667,6 +3127,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2705,6 +3166,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2775,6 +3237,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2837,6 +3300,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2845,7 +3309,16 @@ export interface operations {
     createLicenses: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The application's identifier.
@@ -2893,9 +3366,12 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2953,6 +3429,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2961,7 +3438,16 @@ export interface operations {
     createBan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The application's identifier.
@@ -3008,9 +3494,12 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -3053,6 +3542,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -1,5 +1,8 @@
 import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
+import type { Actor } from '../src/audit/audit.ts';
+import type { Scope } from '../src/developers/developers.ts';
+import type { SessionIdentity } from '../src/sessions/sessions.ts';
 import type { Signer } from '../src/signatures/signatures.ts';
 
 export type OperationId = keyof operations;
@@ -7,7 +10,7 @@ export type OperationId = keyof operations;
 type BodyOf<Operation> = Operation extends { requestBody: { content: { 'application/json': infer Body } } }
   ? Body
   : undefined;
-type ParametersOf<Operation, Place extends 'path' | 'query'> = Operation extends {
+type ParametersOf<Operation, Place extends 'path' | 'query' | 'header'> = Operation extends {
   parameters: { [P in Place]?: infer Parameters };
 }
   ? NonNullable<Parameters>
@@ -37,16 +40,47 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly client: { readonly address: string };
   /** Whose secret has signed it, on operations that take signatures. */
   readonly signer: SignerOf<operations[Id]>;
-  /** Who is signed in, on operations that need a developer's token. */
-  readonly developer: { readonly developerId: string };
+  /** In lower case. */
+  readonly headers: Lowercased<ParametersOf<operations[Id], 'header'>>;
+  /** A body that is no JSON, on operations that take one. */
+  readonly upload: AsyncIterable<Uint8Array>;
+  /** Of those that the contract declares for a successful answer, the one that the client likes best. */
+  readonly mediaType: SuccessTypes<operations[Id]['responses']>;
+  /** Who acts, on operations that need a developer's or a reseller's token. */
+  readonly actor: Actor;
+  /** Those of the token. */
+  readonly scopes: readonly Scope[];
+  /** Who acts, on operations that need a reseller's token. */
+  readonly resellerId: string;
+  /** Who is logged in, on operations that take a session's token; undefined where it may be left out. */
+  readonly session: SessionIdentity | undefined;
 }
 
+type Lowercased<Headers> = { [Name in keyof Headers as Lowercase<Name & string>]: Headers[Name] };
+
+type SuccessStatus = 200 | 201 | 202 | 206;
+type ContentOf<Response> = Response extends { content: infer Content } ? Content : never;
+type SuccessTypes<Responses> = keyof ContentOf<Responses[keyof Responses & SuccessStatus]>;
+
+/** JSON has a body, everything else a stream. */
+type AnswerOf<Status, Content> = {
+  [Type in keyof Content]: Type extends 'application/json'
+    ? { readonly status: Status; readonly body: Content[Type]; readonly headers?: Fields }
+    : {
+        readonly status: Status;
+        readonly mediaType: Type & string;
+        readonly stream: AsyncIterable<string | Uint8Array>;
+        readonly headers?: Fields;
+      };
+}[keyof Content];
+type Fields = Readonly<Record<string, string>>;
+
 type Successes<Responses> = {
-  [Status in keyof Responses]: Status extends 200 | 201 | 202
-    ? Responses[Status] extends { content: { 'application/json': infer Body } }
-      ? { readonly status: Status; readonly body: Body }
-      : never
-    : never;
+  [Status in keyof Responses]: Status extends SuccessStatus
+    ? AnswerOf<Status, ContentOf<Responses[Status]>>
+    : Status extends 304
+      ? { readonly status: Status; readonly headers?: Fields }
+      : never;
 }[keyof Responses];
 
 /** The contract's successful answers of an operation. Errors are thrown as ApiError. */

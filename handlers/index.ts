@@ -15,6 +15,10 @@ import { authenticateSandbox } from './sandbox/authenticateSandbox.ts';
 import { verifySandboxSession } from './sandbox/verifySandboxSession.ts';
 import { registerDeveloper } from './developers/registerDeveloper.ts';
 import { loginDeveloper } from './developers/loginDeveloper.ts';
+import { createApiToken } from './tokens/createApiToken.ts';
+import { listApiTokens } from './tokens/listApiTokens.ts';
+import { deleteApiToken } from './tokens/deleteApiToken.ts';
+import { listAuditLog } from './audit/listAuditLog.ts';
 import { createApplication } from './applications/createApplication.ts';
 import { listApplications } from './applications/listApplications.ts';
 import { getApplication } from './applications/getApplication.ts';
@@ -44,6 +48,10 @@ export const handlers: Handlers = {
   verifySandboxSession,
   registerDeveloper,
   loginDeveloper,
+  createApiToken,
+  listApiTokens,
+  deleteApiToken,
+  listAuditLog,
   createApplication,
   listApplications,
   getApplication,

@@ -2,14 +2,18 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Document } from 'openapi-backend';
 import { handlers } from '../handlers/index.ts';
+import { createApiTokens } from './api-tokens/api-tokens.ts';
 import { createApplications } from './applications/applications.ts';
+import { createAudit } from './audit/audit.ts';
 import { createBans } from './bans/bans.ts';
 import { createCluster } from './cluster/cluster.ts';
 import type { Config } from './config.ts';
 import { createDevelopers } from './developers/developers.ts';
+import { createEvents } from './events/events.ts';
 import { createHealth } from './health/health.ts';
 import { bindContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { hasKeys, loadKeys } from './keys/keys.ts';
 import { createLicenses } from './licenses/licenses.ts';
 import { createLimits } from './limits/limits.ts';
@@ -27,6 +31,7 @@ import { createKeyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logger.ts';
 import { loadOrCreateMasterKey } from './platform/master-key.ts';
 import type { Random } from './platform/random.ts';
+import { createRelay } from './relay/relay.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import type { Services } from './services.ts';
 import { createSessionLookup } from './sessions/session-lookup.ts';
@@ -59,7 +64,7 @@ interface Surroundings {
 /** Constructs every service, on a migrated database. The only place that knows them all. */
 export async function compose(surroundings: Surroundings): Promise<Composition> {
   const { config, database, broker, networks, nodeId, clock, random, logger, baseUrl, webUrl } = surroundings;
-  const { knex, pool } = database;
+  const { knex, pool, inOneTransaction } = database;
   await database.withStatementTimeout(0, (patient) => migrate(patient.knex));
 
   const masterKeys = config.masterKeys ?? [
@@ -74,28 +79,44 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const limits = createLimits(knex, config.rateLimit);
   const vpn = createVpn(networks);
 
+  const audit = createAudit({ knex, clock, newId });
+  const events = createEvents({ knex, audit, clock, newId });
   const developers = createDevelopers({ knex, passwords, limits, tokens, clock, newId });
-  const applications = createApplications({ knex, developers, vpn, keyring, clock, random, newId });
+  const applications = createApplications({ knex, developers, events, vpn, keyring, clock, random, newId });
   const signatures = createSignatures({ knex, applications, clock, nonceDays: config.nonceDays });
   const bans = createBans({ knex, applications, clock, newId });
-  const licenses = createLicenses({ knex, applications, keys, keyring, clock, random, newId });
+  const licenses = createLicenses({ knex, applications, events, keys, keyring, clock, random, newId });
   const lookup = createSessionLookup(pool, metrics.observeBatch);
-  const sessions = createSessions({ knex, lookup, bans, vpn, tokens, keys, clock, random });
+  const sessions = createSessions({ knex, lookup, events, bans, vpn, tokens, keys, clock, random });
   const screening = { bans, vpn };
-  const users = createUsers({ knex, applications, licenses, passwords, ...screening, keys, clock, newId });
+  const users = createUsers({
+    knex,
+    applications,
+    licenses,
+    events,
+    passwords,
+    ...screening,
+    keys,
+    clock,
+    newId,
+  });
   const cluster = createCluster({ knex, pool, clock, logger, nodeId });
   metrics.watch({ database, passwords, limits });
   const services: Services = {
+    apiTokens: createApiTokens({ knex, audit, clock, random, newId }),
     applications,
+    audit,
     cluster,
     developers,
     health: createHealth({ database, broker, cluster, clock }),
+    idempotency: createIdempotency({ knex, inOneTransaction, keyring, clock }),
     licenses,
     limits,
     logins: createLogins({
       knex,
       applications,
       licenses,
+      events,
       sessions,
       passwords,
       limits,
@@ -105,8 +126,9 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
       newId,
     }),
     metrics,
-    moderation: createModeration({ knex, applications, bans, users, sessions, keys, clock }),
+    moderation: createModeration({ knex, applications, bans, events, users, sessions, keys, clock }),
     plans: createPlans(knex),
+    relay: createRelay({ events, listen: database.listen, consumers: [], logger }),
     sandbox: createSandbox(tokens, keys, clock),
     sessions,
     signatures,

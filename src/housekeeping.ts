@@ -12,9 +12,12 @@ const PAUSE_MS = 60_000;
 export function startHousekeeping(services: Services, logger: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { sessions, developers, applications, licenses, signatures, limits, cluster, vpn } = services;
+  const { apiTokens, idempotency } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
+    'expired API tokens': apiTokens.clearExpired,
+    'answers of repeated requests': idempotency.clearExpired,
     'nonces whose days are over': signatures.clearExpired,
     'windows of rate limits': limits.clearExpired,
     'lost nodes': cluster.clearLost,

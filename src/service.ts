@@ -46,12 +46,14 @@ export async function startService(
     setBaseUrl(baseUrl);
     const housekeeping = startHousekeeping(services, logger);
     const membership = services.cluster.join();
+    const relay = await services.relay.start();
     return {
       baseUrl,
       services,
       database,
       async stop() {
         await Promise.all([housekeeping.stop(), drain()]);
+        await relay.stop();
         await membership.leave();
         await close();
       },

@@ -2,10 +2,10 @@ import type { Handler } from '../handler.ts';
 import { toApplication } from './application.ts';
 
 export const updateApplication: Handler<'updateApplication'> = async (
-  { path, body, developer },
+  { path, body, actor },
   { applications },
 ) => {
-  const application = await applications.update(developer.developerId, path.app_id, {
+  const application = await applications.update(actor, path.app_id, {
     name: body.name,
     status: body.status,
     paused: body.paused,

@@ -1,8 +1,8 @@
 import type { Handler } from '../handler.ts';
 import { toBan } from './ban.ts';
 
-export const createBan: Handler<'createBan'> = async ({ path, body, developer }, { moderation }) => {
-  const ban = await moderation.ban(developer.developerId, path.app_id, {
+export const createBan: Handler<'createBan'> = async ({ path, body, actor }, { moderation }) => {
+  const ban = await moderation.ban(actor, path.app_id, {
     kind: body.kind,
     username: body.username,
     hwid: body.hwid,

@@ -1,8 +1,8 @@
 import type { Handler } from '../handler.ts';
 import { toBan } from './ban.ts';
 
-export const listBans: Handler<'listBans'> = async ({ path, query, developer }, { moderation }) => {
-  const page = await moderation.list(developer.developerId, path.app_id, {
+export const listBans: Handler<'listBans'> = async ({ path, query, actor }, { moderation }) => {
+  const page = await moderation.list(actor.developerId, path.app_id, {
     limit: query.limit,
     cursor: query.cursor,
   });

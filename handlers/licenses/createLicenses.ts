@@ -1,7 +1,7 @@
 import type { Handler } from '../handler.ts';
 
-export const createLicenses: Handler<'createLicenses'> = async ({ path, body, developer }, { licenses }) => {
-  const made = await licenses.create(developer.developerId, path.app_id, {
+export const createLicenses: Handler<'createLicenses'> = async ({ path, body, actor }, { licenses }) => {
+  const made = await licenses.create(actor, path.app_id, {
     amount: body.amount,
     durationDays: body.duration_days,
     tier: body.tier,

@@ -1,7 +1,7 @@
 import type { Handler } from '../handler.ts';
 
-export const listLicenses: Handler<'listLicenses'> = async ({ path, query, developer }, { licenses }) => {
-  const page = await licenses.list(developer.developerId, path.app_id, {
+export const listLicenses: Handler<'listLicenses'> = async ({ path, query, actor }, { licenses }) => {
+  const page = await licenses.list(actor.developerId, path.app_id, {
     limit: query.limit,
     cursor: query.cursor,
   });

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
+import type { Actor } from '../audit/audit.ts';
 import type { Developers } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
+import type { Events, EventType } from '../events/events.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isSameSecret } from '../platform/constant-time.ts';
@@ -82,14 +84,14 @@ export interface Applications {
   /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
   /** @throws ApiError QUOTA_EXCEEDED */
-  create(developerId: string, name: string): Promise<{ application: OwnApplication; secret: string }>;
+  create(actor: Actor, name: string): Promise<{ application: OwnApplication; secret: string }>;
   /** @throws ApiError APPLICATION_NOT_FOUND, also for another developer's */
   ofDeveloper(developerId: string, appId: string): Promise<OwnApplication>;
   list(developerId: string, page: PageRequest): Promise<Page<OwnApplication>>;
   /** @throws ApiError APPLICATION_NOT_FOUND; VALIDATION_FAILED when status and paused contradict each other */
-  update(developerId: string, appId: string, changes: ApplicationChanges): Promise<OwnApplication>;
+  update(actor: Actor, appId: string, changes: ApplicationChanges): Promise<OwnApplication>;
   /** @throws ApiError APPLICATION_NOT_FOUND */
-  delete(developerId: string, appId: string): Promise<void>;
+  delete(actor: Actor, appId: string): Promise<void>;
   /** The secret as the developer was shown it. @throws ApiError APPLICATION_NOT_FOUND */
   secretOf(developerId: string, appId: string): Promise<string>;
   /** The application that was deleted first, of those whose rows are still there. */
@@ -103,6 +105,7 @@ export interface Applications {
 interface Dependencies {
   readonly knex: Knex;
   readonly developers: Pick<Developers, 'takeApplicationSeat' | 'returnApplicationSeat'>;
+  readonly events: Events;
   readonly vpn: Vpn;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -111,7 +114,7 @@ interface Dependencies {
 }
 
 export function createApplications(deps: Dependencies): Applications {
-  const { knex, developers, vpn, keyring, clock, random, newId } = deps;
+  const { knex, developers, events, vpn, keyring, clock, random, newId } = deps;
   const decoyContext = 'application-secret:decoy';
   const decoy = keyring.seal(Buffer.from(newSecret(random)), decoyContext);
 
@@ -183,7 +186,8 @@ export function createApplications(deps: Dependencies): Applications {
       throw new ApiError('QUOTA_EXCEEDED', { detail: "The developer's plan has no room for another user." });
     },
 
-    async create(developerId, name) {
+    async create(actor, name) {
+      const { developerId } = actor;
       const secret = newSecret(random);
       const appId = newId('app');
       const now = clock.now();
@@ -197,6 +201,7 @@ export function createApplications(deps: Dependencies): Applications {
           created_at: now,
           updated_at: now,
         });
+        await events.record(trx, { type: 'application.created', appId, data: { name }, actor });
         return required(store.findApplicationOfDeveloper(trx, developerId, appId));
       });
       return { application: toOwnApplication(row), secret };
@@ -214,7 +219,8 @@ export function createApplications(deps: Dependencies): Applications {
       return { data: page.data.map(toOwnApplication), nextCursor: page.nextCursor };
     },
 
-    async update(developerId, appId, { status, paused, ...settings }) {
+    async update(actor, appId, { status, paused, ...settings }) {
+      const { developerId } = actor;
       const changed = [status, paused, ...Object.values(settings)].some((value) => value !== undefined);
       if (!changed) return ofDeveloper(developerId, appId);
       const fromSwitch = paused === undefined ? undefined : paused ? 'paused' : 'active';
@@ -236,15 +242,20 @@ export function createApplications(deps: Dependencies): Applications {
           paused_total_ms: after.pausedTotalMs,
           updated_at: now,
         });
+        const changed = Object.keys(toColumns(settings));
+        const change = { appId, data: { status_code: after.status, changed }, actor };
+        await events.record(trx, { type: eventOf(before.status, after.status), ...change });
         return toOwnApplication(await required(store.findApplicationOfDeveloper(trx, developerId, appId)));
       });
     },
 
-    async delete(developerId, appId) {
+    async delete(actor, appId) {
+      const { developerId } = actor;
       await knex.transaction(async (trx) => {
         await required(store.lockApplicationOfDeveloper(trx, developerId, appId));
         await store.updateApplication(trx, appId, { deleted_at: clock.now() });
         await developers.returnApplicationSeat(trx, developerId);
+        await events.record(trx, { type: 'application.deleted', appId, actor });
       });
     },
 
@@ -258,6 +269,14 @@ export function createApplications(deps: Dependencies): Applications {
 
     reseal: store.createSecretResealer(knex, keyring, secretContext),
   };
+}
+
+/** What a change of an application is called. */
+function eventOf(before: ApplicationStatus, after: ApplicationStatus): EventType {
+  if (before === after) return 'application.updated';
+  if (after === 'paused') return 'application.paused';
+  if (after === 'disabled') return 'application.disabled';
+  return before === 'paused' ? 'application.resumed' : 'application.enabled';
 }
 
 function handshakeStatus(application: Application, version: string | undefined): Handshake['statusCode'] {

@@ -64,9 +64,14 @@ export async function listBans(
   return page.before === undefined ? query : query.where('ban_id', '<', page.before);
 }
 
-/** @returns whether the application had such a ban */
-export async function deleteBan(trx: Knex.Transaction, appId: string, banId: string): Promise<boolean> {
-  return (await trx('bans').where({ app_id: appId, ban_id: banId }).delete()) === 1;
+/** @returns the ban that was; undefined when the application had no such ban */
+export async function deleteBan(
+  trx: Knex.Transaction,
+  appId: string,
+  banId: string,
+): Promise<BanRow | undefined> {
+  const [row] = await trx<BanRow>('bans').where({ app_id: appId, ban_id: banId }).delete('*');
+  return row;
 }
 
 /** Whether machines or networks are banned, be it for a time that is over. */

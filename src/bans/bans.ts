@@ -39,8 +39,12 @@ export interface Bans {
     terms: { readonly reason: string | null; readonly expiresAt: Date | null },
   ): Promise<Ban>;
   list(appId: string, page: PageRequest): Promise<Page<Ban>>;
-  /** Removes a ban inside the caller's transaction, which holds the application alone. @throws ApiError BAN_NOT_FOUND */
-  remove(trx: Knex.Transaction, appId: string, banId: string): Promise<void>;
+  /**
+   * Removes a ban inside the caller's transaction, which holds the application alone.
+   * @returns the ban that was
+   * @throws ApiError BAN_NOT_FOUND
+   */
+  remove(trx: Knex.Transaction, appId: string, banId: string): Promise<Ban>;
 }
 
 const CODES = { user: 'USER_BANNED', hardware: 'HWID_BANNED', network: 'ADDRESS_BANNED' } as const;
@@ -87,8 +91,10 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
     },
 
     async remove(trx, appId, banId) {
-      if (!(await store.deleteBan(trx, appId, banId))) throw new ApiError('BAN_NOT_FOUND');
+      const row = await store.deleteBan(trx, appId, banId);
+      if (!row) throw new ApiError('BAN_NOT_FOUND');
       await applications.noteClientBans(trx, appId, await store.hasClientBans(trx, appId));
+      return toBan(row);
     },
   };
 }

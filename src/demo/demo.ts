@@ -25,13 +25,13 @@ export async function prepareDemo(services: Services, knex: Knex, random: Random
 
 async function findOrMake(services: Services, random: Random): Promise<Demo> {
   const { developerId, password } = await findOrRegister(services, random);
+  const actor = { kind: 'service', id: 'demo', developerId, address: '127.0.0.1' } as const;
   const { data } = await services.applications.list(developerId, { limit: 1, cursor: undefined });
-  const application =
-    data[0] ?? (await services.applications.create(developerId, 'Demo application')).application;
+  const application = data[0] ?? (await services.applications.create(actor, 'Demo application')).application;
   const secret = await services.applications.secretOf(developerId, application.appId);
   const unused = await unusedKeys(services, developerId, application.appId);
   if (unused.length < KEYS) {
-    const made = await services.licenses.create(developerId, application.appId, {
+    const made = await services.licenses.create(actor, application.appId, {
       amount: KEYS - unused.length,
       durationDays: 30,
       tier: application.tiers[0]!,

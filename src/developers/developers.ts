@@ -14,6 +14,9 @@ export const DEVELOPER_SESSION_MS = 24 * 60 * 60 * 1000;
 const FREE_PLAN = 'free';
 const CLEARED_AT_ONCE = 1000;
 
+/** What a token may do: look, change, and manage the developer's account, tokens and resellers. */
+export type Scope = 'read' | 'write' | 'auth:dev';
+
 export interface DeveloperSession {
   readonly developerId: string;
   readonly token: string;
@@ -21,6 +24,8 @@ export interface DeveloperSession {
 }
 
 export interface Developers {
+  /** Those of the token of a developer's own session. */
+  readonly scopes: readonly Scope[];
   /**
    * Creates an account on the free plan and signs it in.
    * @throws ApiError EMAIL_TAKEN, TOO_MANY_REQUESTS
@@ -69,6 +74,8 @@ export function createDevelopers(deps: Dependencies): Developers {
   }
 
   return {
+    scopes: ['read', 'write', 'auth:dev'],
+
     async register({ email, password, name }) {
       const emailKey = email.toLowerCase();
       if (await store.findDeveloper(knex, emailKey)) throw new ApiError('EMAIL_TAKEN');

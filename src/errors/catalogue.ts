@@ -149,6 +149,12 @@ export const catalogue = {
     detail: 'The user has no running subscription.',
     hint: 'Redeem a licence key.',
   },
+  INSUFFICIENT_SCOPE: {
+    statuses: [403],
+    title: 'Insufficient scope',
+    detail: 'The token has not the scope that this operation demands.',
+    hint: 'Use a token with the scopes that WWW-Authenticate names.',
+  },
   QUOTA_EXCEEDED: {
     statuses: [403],
     title: 'Quota exceeded',
@@ -185,6 +191,12 @@ export const catalogue = {
     detail: 'The application has no such ban.',
     hint: "List the application's bans to see their identifiers.",
   },
+  TOKEN_NOT_FOUND: {
+    statuses: [404],
+    title: 'Token not found',
+    detail: 'There is no such API token.',
+    hint: 'List the API tokens to see their identifiers.',
+  },
   METHOD_NOT_ALLOWED: {
     statuses: [405],
     title: 'Method not allowed',
@@ -208,6 +220,18 @@ export const catalogue = {
     title: 'Email taken',
     detail: 'There is already an account with this address.',
     hint: 'Sign in, or use another address.',
+  },
+  IDEMPOTENCY_KEY_IN_USE: {
+    statuses: [409],
+    title: 'Idempotency key in use',
+    detail: 'A request with this Idempotency-Key is still running.',
+    hint: 'Wait for its answer, or send the same request again after Retry-After.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    statuses: [422],
+    title: 'Idempotency key reused',
+    detail: 'Another request was sent with this Idempotency-Key.',
+    hint: 'Make a new key for every request; repeat one only with the very same request.',
   },
   PAYLOAD_TOO_LARGE: {
     statuses: [413],

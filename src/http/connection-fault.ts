@@ -30,7 +30,10 @@ export function answerConnection(
     latest.once('finish', () => closeSoon(socket));
     // The fault is in the body of this request: Node puts its answer behind those of the requests before it.
     if (!latest.req.complete && !latest.headersSent) {
-      writeResponse(latest, requestId, { ...answer, headers: { ...answer.headers, Connection: 'close' } });
+      void writeResponse(latest, requestId, {
+        ...answer,
+        headers: { ...answer.headers, Connection: 'close' },
+      });
     }
   } else {
     answerSocket(socket, requestId, answer);

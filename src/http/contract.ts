@@ -2,17 +2,26 @@ import { OpenAPIBackend, type Context, type Document, type Operation } from 'ope
 import type { ErrorObject } from 'ajv';
 import type { IncomingMessage } from 'node:http';
 import { requestValidators } from '../../generated/request-validators.js';
-import type { Handler, HandlerRequest, Handlers, OperationId } from '../../handlers/handler.ts';
+import type {
+  Handler,
+  HandlerRequest,
+  HandlerResponse,
+  Handlers,
+  OperationId,
+} from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
-import { bearerToken } from './bearer.ts';
+import { createAuthentication, type Identity } from './authentication.ts';
 import type { Client } from '../platform/address.ts';
 import { ContractValidator } from './contract-validator.ts';
 import { deprecatedOperations, type Deprecated } from './deprecation.ts';
 import { validationFailed } from './faults.ts';
+import { createOnce } from './idempotency.ts';
+import { negotiate } from './media-type.ts';
 import { parseQuery } from './query.ts';
 import { countRequest, type RateLimitScope } from './rate-limit.ts';
-import { readJsonBody } from './request-body.ts';
+import { openUpload, readJsonBody } from './request-body.ts';
+import type { HttpResponse } from './response.ts';
 import { signerOf, type SignatureMode } from './signature.ts';
 import { TableRouter, type ContractRequest } from './table-router.ts';
 
@@ -26,7 +35,7 @@ export interface Contract {
    * @returns the handler's answer
    * @throws whatever stops the request on the way
    */
-  dispatch(exchange: Exchange): Promise<{ status: number; body: unknown }>;
+  dispatch(exchange: Exchange): Promise<HttpResponse>;
 }
 
 /** A request to an operation, and what becomes known on the way to its answer. */
@@ -41,12 +50,16 @@ export interface Exchange {
   readonly answerHeaders: Record<string, string>;
   /** The parsed body, once there is one. */
   body?: unknown;
+  /** The body as it came, once it was read. */
+  bytes?: Buffer;
 }
 
 /** Marks of an operation that this service acts upon. */
 interface Marks {
   readonly 'x-rate-limit'?: RateLimitScope;
   readonly 'x-signature'?: SignatureMode;
+  /** How large a body may be that is no JSON. */
+  readonly 'x-max-bytes'?: number;
 }
 
 /**
@@ -64,13 +77,9 @@ export async function bindContract(
     definition,
     strict: true,
     quick: true,
-    securityHandlers: {
-      DeveloperToken: async (context: Context) => {
-        const token = bearerToken(context.request.headers['authorization']);
-        return token === undefined ? undefined : services.developers.authenticate(token);
-      },
-    },
+    securityHandlers: createAuthentication(services),
   });
+  const once = createOnce(services.idempotency);
   await api.init();
   const router = new TableRouter(api.definition);
   api.router = router;
@@ -85,13 +94,19 @@ export async function bindContract(
 
   for (const operationId of Object.keys(handlers) as OperationId[]) {
     const handler = handlers[operationId] as Handler<OperationId>;
-    api.register(operationId, (context: Context) => handler(toHandlerRequest(context), services));
+    api.register(
+      operationId,
+      async (context: Context, _request: ContractRequest, exchange: Exchange): Promise<HttpResponse> => {
+        const work = async () => toResponse(await handler(toHandlerRequest(context, exchange), services));
+        return once(exchange, identityOf(context), work);
+      },
+    );
   }
   api.register({
     methodNotAllowed: notFound,
     notFound,
-    unauthorizedHandler: (context: Context) => {
-      throw securityFault(context);
+    unauthorizedHandler: () => {
+      throw new ApiError('UNAUTHORIZED');
     },
     validationFail: (context: Context) => {
       throw validationFailed((context.validation.errors ?? []) as ErrorObject[]);
@@ -99,10 +114,19 @@ export async function bindContract(
     // Between security and validation: nobody without credentials gets a body parsed.
     postSecurityHandler: async (context: Context, request: ContractRequest, exchange: Exchange) => {
       const { operation } = exchange;
+      // A wrong token is refused, also where none would do.
+      const fault = findFault(context);
+      if (fault !== undefined) throw fault;
       if (!('requestBody' in operation)) return;
       if ((operation.security ?? []).length > 0 && !context.security['authorized']) return;
+      const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
+      if (!mediaTypes.includes('application/json')) {
+        request.upload = await openUpload(exchange, mediaTypes, (operation as Marks)['x-max-bytes']);
+        return;
+      }
       const { bytes, value } = await readJsonBody(exchange.request);
       request.requestBody = exchange.body = value;
+      exchange.bytes = bytes;
       const { 'x-rate-limit': scope, 'x-signature': mode } = operation as Marks;
       if (scope) await countRequest(services, scope, appIdOf(value), exchange.client, exchange.answerHeaders);
       if (mode) {
@@ -129,16 +153,35 @@ export async function bindContract(
   };
 }
 
-function toHandlerRequest(context: Context): HandlerRequest<OperationId> {
+function toHandlerRequest(
+  context: Context,
+  { operation, request: raw }: Exchange,
+): HandlerRequest<OperationId> {
   const { request } = context as unknown as { readonly request: ContractRequest };
   return {
+    ...identityOf(context),
     body: request.requestBody,
+    upload: request.upload,
     path: context.request.params,
     query: context.request.query,
+    headers: request.headers,
+    mediaType: negotiate(operation, raw.headers.accept),
     client: request.client,
     signer: request.signer,
-    developer: context.security['DeveloperToken'],
-  } as HandlerRequest<OperationId>;
+  } as unknown as HandlerRequest<OperationId>;
+}
+
+/** Whoever the security handlers have found. */
+function identityOf({ security }: Context): Identity {
+  return Object.assign(
+    {},
+    ...Object.values(security ?? {}).filter((found) => typeof found === 'object'),
+  ) as Identity;
+}
+
+function toResponse(answer: HandlerResponse<OperationId>): HttpResponse {
+  const response: HttpResponse = answer;
+  return response.body === undefined ? response : { ...response, mediaType: 'application/json' };
 }
 
 /** The application that a body names; undefined when it names none. */
@@ -151,13 +194,15 @@ function notFound(): never {
   throw new ApiError('NOT_FOUND');
 }
 
-/** openapi-backend takes whatever a security handler throws for wrong credentials: a lost database is not one. */
-function securityFault(context: Context): unknown {
-  const fault = Object.values(context.security).find(
+/**
+ * What a security handler has thrown. openapi-backend takes all of it for wrong credentials, and a lost database is not one.
+ */
+function findFault(context: Context): unknown {
+  const faulty = Object.values(context.security ?? {}).find(
     (result): result is { error: unknown } =>
       typeof result === 'object' && result !== null && 'error' in result,
   );
-  return fault?.error ?? new ApiError('UNAUTHORIZED');
+  return faulty?.error;
 }
 
 function assertSame(what: string, given: readonly string[], wanted: readonly string[]): void {

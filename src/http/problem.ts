@@ -4,6 +4,8 @@ import { catalogue, errorSlug, type CatalogueEntry } from '../errors/catalogue.t
 import { isUnavailable, isUnstorableInput } from '../platform/database/index.ts';
 import type { HttpResponse } from './response.ts';
 
+/** RFC 6750, section 3. */
+const CHALLENGE = 'Bearer realm="latchkey"';
 const PROBLEM_JSON = 'application/problem+json';
 
 /** What an error's answer says besides the error. */
@@ -41,7 +43,11 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
   };
   const headers: Record<string, string> = {};
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
-  if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer realm="latchkey"';
+  if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = CHALLENGE;
+  if (error.code === 'INSUFFICIENT_SCOPE') {
+    headers['WWW-Authenticate'] =
+      `${CHALLENGE}, error="insufficient_scope", scope="${error.members?.['scope']}"`;
+  }
 
   if (acceptsProblem(context.accept)) {
     const body = {

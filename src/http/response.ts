@@ -1,25 +1,50 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 
-/** An answer before it is written. */
+/** An answer before it is written: JSON of its body, a text, or a stream. */
 export interface HttpResponse {
   readonly status: number;
-  readonly mediaType: string;
-  readonly body: unknown;
+  /** Undefined for an answer without a body. */
+  readonly mediaType?: string | undefined;
+  readonly body?: unknown;
+  /** The body as it is written already. */
+  readonly text?: string | undefined;
+  /** The body in parts; it is ended with the connection when a part fails. */
+  readonly stream?: AsyncIterable<string | Uint8Array> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Headers of every answer: none is stored by a cache or taken for anything but its media type. */
 export const COMMON_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/** Writes an answer; an answer to HEAD goes without its body. */
-export function writeResponse(response: ServerResponse, requestId: string, answer: HttpResponse): void {
-  const body = JSON.stringify(answer.body);
-  response.writeHead(answer.status, {
+/**
+ * Writes an answer; an answer to HEAD goes without its body.
+ * @returns when it is written
+ * @throws Error when a stream fails, or the client goes away before its end
+ */
+export async function writeResponse(
+  response: ServerResponse,
+  requestId: string,
+  answer: HttpResponse,
+): Promise<void> {
+  const { status, mediaType, stream } = answer;
+  const headers = {
     ...COMMON_HEADERS,
-    'Content-Type': answer.mediaType,
-    'Content-Length': Buffer.byteLength(body),
+    ...(mediaType !== undefined && { 'Content-Type': mediaType }),
     'X-Request-Id': requestId,
     ...answer.headers,
-  });
-  response.end(body);
+  };
+  if (stream) {
+    response.writeHead(status, headers);
+    if (response.req.method !== 'HEAD') return pipeline(stream, response);
+    response.end();
+    await stream[Symbol.asyncIterator]().return?.();
+    return;
+  }
+  if (mediaType === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  const text = answer.text ?? JSON.stringify(answer.body);
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) }).end(text);
 }

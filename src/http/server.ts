@@ -74,7 +74,7 @@ export function createHttpServer(deps: Dependencies): Server {
     const fault = error instanceof URIError ? new ApiError('MALFORMED_REQUEST', { cause: error }) : error;
     const apiError = toApiError(fault);
     log.failure(apiError, requestId);
-    writeResponse(response, requestId, problem(apiError, requestId, request));
+    void writeResponse(response, requestId, problem(apiError, requestId, request));
   };
   const pages = createPages({
     contractDocument: deps.contractDocument,
@@ -107,8 +107,8 @@ export function createHttpServer(deps: Dependencies): Server {
     const headers = exchange instanceof ApiError ? undefined : exchange.answerHeaders;
     try {
       if (exchange instanceof ApiError) throw exchange;
-      const { status, body } = await contract.dispatch(exchange);
-      return { status, mediaType: 'application/json', body, headers };
+      const response = await contract.dispatch(exchange);
+      return { ...response, headers: { ...headers, ...response.headers } };
     } catch (error) {
       const apiError = toApiError(error);
       log.failure(apiError, requestId);
@@ -136,18 +136,20 @@ export function createHttpServer(deps: Dependencies): Server {
     const client = clientOf(request);
     const exchange = fault ?? toExchange(request, client, path);
     answer(request, exchange, requestId)
-      .then((answered) => {
+      .then(async (answered) => {
         // Answered already when the connection broke down in the middle of the body.
         if (response.headersSent) return;
         if (fault) response.setHeader('Connection', 'close');
-        writeResponse(response, requestId, answered);
+        await writeResponse(response, requestId, answered);
         const dispatched = exchange instanceof ApiError ? undefined : exchange;
         const operation = dispatched?.operation.operationId ?? NO_OPERATION;
         metrics.observeRequest(operation, answered.status, startedAt);
         log.answered(request, client, dispatched, answered, requestId);
       })
       .catch((error: unknown) => {
-        logger.error({ request_id: requestId, err: error }, 'an answer could not be written');
+        // A client may go away in the middle of a stream.
+        const level = isGone(error) ? 'debug' : 'error';
+        logger[level]({ request_id: requestId, err: error }, 'an answer could not be written');
         response.destroy();
       });
   }
@@ -173,6 +175,10 @@ export function createHttpServer(deps: Dependencies): Server {
     answerConnection(socket, latest.get(socket), requestId, problem(toConnectionFault(error), requestId));
   });
   return server;
+}
+
+function isGone(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -13,6 +13,8 @@ export interface ContractRequest extends Request {
   query: TextQuery;
   /** The parsed body; undefined when there is none. */
   requestBody?: unknown;
+  /** A body that is no JSON. */
+  upload?: AsyncIterable<Uint8Array>;
   readonly client: Client;
   /** Who has signed the request; undefined when nobody has. */
   signer?: unknown;

@@ -16,10 +16,13 @@ export interface LicenseRow {
   readonly created_at: Date;
   readonly redeemed_at: Date | null;
   readonly redeemed_by: string | null;
+  /** The reseller who generated it; null for the developer's own. */
+  readonly reseller_id: string | null;
 }
 
 export interface Batch {
   readonly app_id: string;
+  readonly reseller_id: string | null;
   readonly tier: string;
   readonly duration_days: number | null;
   readonly note: string | null;
@@ -35,8 +38,8 @@ export interface Batch {
 /** Inserts all keys of a batch in one statement, or none. */
 export async function insertLicenses(db: Knex, { keys, ...common }: Batch): Promise<void> {
   await db.raw(
-    `insert into licenses (license_id, key_digest, key_sealed, app_id, tier, duration_days, note, redeem_by, created_at)
-     select k.license_id, k.key_digest, k.key_sealed, ?, ?, ?::integer, ?, ?::timestamptz, ?
+    `insert into licenses (license_id, key_digest, key_sealed, app_id, tier, duration_days, note, redeem_by, created_at, reseller_id)
+     select k.license_id, k.key_digest, k.key_sealed, ?, ?, ?::integer, ?, ?::timestamptz, ?, ?::text
      from unnest(?::text[], ?::bytea[], ?::bytea[]) as k (license_id, key_digest, key_sealed)`,
     [
       common.app_id,
@@ -45,6 +48,7 @@ export async function insertLicenses(db: Knex, { keys, ...common }: Batch): Prom
       common.note as string,
       common.redeem_by as Date,
       common.created_at,
+      common.reseller_id as string,
       keys.map((key) => key.license_id),
       keys.map((key) => key.key_digest),
       keys.map((key) => key.key_sealed),

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 import pLimit from 'p-limit';
 import { LIFETIME } from '../applications/application-state.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Application, Applications } from '../applications/applications.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
@@ -61,7 +63,19 @@ export interface Licenses {
    * @throws ApiError APPLICATION_NOT_FOUND, TOO_MANY_REQUESTS; VALIDATION_FAILED for a tier that the application does not
    *   have and a moment outside of years 1 to 9999
    */
-  create(developerId: string, appId: string, wanted: NewLicenses): Promise<License[]>;
+  create(actor: Actor, appId: string, wanted: NewLicenses): Promise<License[]>;
+  /**
+   * Generates keys inside the caller's transaction, which holds the application, and tells.
+   * @param resellerId whose keys they are; null for the developer's own
+   * @throws ApiError VALIDATION_FAILED as create does
+   */
+  generate(
+    trx: Knex.Transaction,
+    actor: Actor,
+    application: Pick<Application, 'appId' | 'tiers'>,
+    wanted: NewLicenses,
+    resellerId?: string | null,
+  ): Promise<License[]>;
   /** @throws ApiError APPLICATION_NOT_FOUND */
   list(developerId: string, appId: string, page: PageRequest): Promise<Page<License>>;
   /**
@@ -94,6 +108,7 @@ export interface Licenses {
 interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
+  readonly events: Events;
   readonly keys: Keys;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -102,7 +117,7 @@ interface Dependencies {
 }
 
 export function createLicenses(deps: Dependencies): Licenses {
-  const { knex, applications, keys, keyring, clock, random, newId } = deps;
+  const { knex, applications, events, keys, keyring, clock, random, newId } = deps;
   const bulk = pLimit(1);
   const generating = new Set<string>();
 
@@ -164,37 +179,65 @@ export function createLicenses(deps: Dependencies): Licenses {
     };
   }
 
-  return {
-    async create(developerId, appId, { amount, durationDays, tier, redeemBy, note }) {
-      if (redeemBy && !(redeemBy >= FIRST_MOMENT && redeemBy <= LIFETIME)) {
-        throw invalidMember('/redeem_by', 'must be a moment of the years 1 to 9999');
+  async function generate(
+    trx: Knex.Transaction,
+    actor: Actor,
+    { appId, tiers }: Pick<Application, 'appId' | 'tiers'>,
+    { amount, durationDays, tier, redeemBy, note }: NewLicenses,
+    resellerId: string | null = null,
+  ): Promise<License[]> {
+    if (redeemBy && !(redeemBy >= FIRST_MOMENT && redeemBy <= LIFETIME)) {
+      throw invalidMember('/redeem_by', 'must be a moment of the years 1 to 9999');
+    }
+    if (!tiers.includes(tier)) {
+      throw invalidMember('/tier', `must be one of the application's tiers: ${tiers.join(', ')}`);
+    }
+    const createdAt = clock.now();
+    const common = { tier, durationDays, note, redeemBy, createdAt };
+    const batch = {
+      app_id: appId,
+      reseller_id: resellerId,
+      tier,
+      duration_days: durationDays,
+      note,
+      redeem_by: redeemBy,
+      created_at: createdAt,
+    };
+    const made: License[] = [];
+    while (made.length < amount) {
+      const slice = Array.from({ length: Math.min(amount - made.length, SLICE) }, newKey);
+      await store.insertLicenses(trx, { ...batch, keys: slice.map(({ columns }) => columns) });
+      for (const { licenseKey, columns } of slice) {
+        made.push({ ...UNUSED, ...common, licenseId: columns.license_id, licenseKey });
       }
-      const batch = {
-        app_id: appId,
+    }
+    await events.record(trx, {
+      type: 'license.created',
+      appId,
+      data: {
+        amount,
         tier,
         duration_days: durationDays,
-        note,
-        redeem_by: redeemBy,
-        created_at: clock.now(),
-      };
-      const common = { tier, durationDays, note, redeemBy, createdAt: batch.created_at };
-      const generate = () =>
+        first_license_id: made[0]!.licenseId,
+        last_license_id: made.at(-1)!.licenseId,
+        reseller_id: resellerId,
+      },
+      actor,
+    });
+    return made;
+  }
+
+  return {
+    generate,
+
+    async create(actor, appId, wanted) {
+      const { developerId } = actor;
+      const work = () =>
         knex.transaction(async (trx) => {
-          const { tiers } = await applications.holdOfDeveloper(trx, developerId, appId);
-          if (!tiers.includes(tier)) {
-            throw invalidMember('/tier', `must be one of the application's tiers: ${tiers.join(', ')}`);
-          }
-          const made: License[] = [];
-          while (made.length < amount) {
-            const slice = Array.from({ length: Math.min(amount - made.length, SLICE) }, newKey);
-            await store.insertLicenses(trx, { ...batch, keys: slice.map(({ columns }) => columns) });
-            for (const { licenseKey, columns } of slice) {
-              made.push({ ...UNUSED, ...common, licenseId: columns.license_id, licenseKey });
-            }
-          }
-          return made;
+          const application = await applications.holdOfDeveloper(trx, developerId, appId);
+          return generate(trx, actor, application, wanted);
         });
-      return amount <= SLICE ? generate() : generateInBulk(developerId, generate);
+      return wanted.amount <= SLICE ? work() : generateInBulk(developerId, work);
     },
 
     async list(developerId, appId, request) {
@@ -229,6 +272,17 @@ export function createLicenses(deps: Dependencies): Licenses {
       const expiresAt = await extendSubscription(trx, userId, grant, application, now);
       if (!expiresAt) throw new ApiError('LICENSE_NOT_APPLICABLE');
       await store.markRedeemed(trx, license.license_id, userId, now);
+      await events.record(trx, {
+        type: 'license.redeemed',
+        appId: application.appId,
+        userId,
+        data: {
+          license_id: license.license_id,
+          tier: license.tier,
+          duration_days: license.duration_days,
+          expires_at: expiresAt.toISOString(),
+        },
+      });
       return { licenseId: license.license_id, tier: license.tier, expiresAt };
     },
 

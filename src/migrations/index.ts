@@ -9,6 +9,9 @@ import * as createNodes from './20261121100400_create_nodes.ts';
 import * as addPlanPrices from './20261121100500_add_plan_prices.ts';
 import * as addLicenseUsers from './20261121100600_add_license_users.ts';
 import * as indexTokensByHash from './20261121200000_index_tokens_by_hash.ts';
+import * as createEvents from './20261122000000_create_events.ts';
+import * as createApiTokens from './20261122000100_create_api_tokens.ts';
+import * as createIdempotencyKeys from './20261122000200_create_idempotency_keys.ts';
 
 /** Every migration by its name, in the order in which they run. Append only. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -21,6 +24,9 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '20261121100500_add_plan_prices': addPlanPrices,
   '20261121100600_add_license_users': addLicenseUsers,
   '20261121200000_index_tokens_by_hash': indexTokensByHash,
+  '20261122000000_create_events': createEvents,
+  '20261122000100_create_api_tokens': createApiTokens,
+  '20261122000200_create_idempotency_keys': createIdempotencyKeys,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 import { LIFETIME } from '../applications/application-state.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Ban, Banned, Bans } from '../bans/bans.ts';
 import { invalidMember } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Page, PageRequest } from '../paging/page.ts';
 import { canonicalNetwork } from '../platform/address.ts';
@@ -25,17 +27,18 @@ export interface Moderation {
    * Bans a user, a machine or a network. Whatever begins after this returns is refused, on every node.
    * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND; VALIDATION_FAILED when the members do not fit the kind
    */
-  ban(developerId: string, appId: string, ban: NewBan): Promise<Ban>;
+  ban(actor: Actor, appId: string, ban: NewBan): Promise<Ban>;
   /** @throws ApiError APPLICATION_NOT_FOUND */
   list(developerId: string, appId: string, page: PageRequest): Promise<Page<Ban>>;
   /** @throws ApiError APPLICATION_NOT_FOUND, BAN_NOT_FOUND */
-  lift(developerId: string, appId: string, banId: string): Promise<void>;
+  lift(actor: Actor, appId: string, banId: string): Promise<void>;
 }
 
 interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
   readonly bans: Bans;
+  readonly events: Events;
   readonly users: Users;
   readonly sessions: Sessions;
   readonly keys: Keys;
@@ -43,7 +46,7 @@ interface Dependencies {
 }
 
 export function createModeration(deps: Dependencies): Moderation {
-  const { knex, applications, bans, users, sessions, keys, clock } = deps;
+  const { knex, applications, bans, events, users, sessions, keys, clock } = deps;
 
   async function toBanned(trx: Knex.Transaction, appId: string, ban: NewBan): Promise<Banned> {
     assertOnly(ban, MEMBERS[ban.kind]);
@@ -71,7 +74,8 @@ export function createModeration(deps: Dependencies): Moderation {
   }
 
   return {
-    async ban(developerId, appId, ban) {
+    async ban(actor, appId, ban) {
+      const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
       if (ban.expiresAt && !(ban.expiresAt > clock.now() && ban.expiresAt <= LIFETIME)) {
         throw invalidMember('/expires_at', 'must be a moment to come, until year 9999');
@@ -80,7 +84,22 @@ export function createModeration(deps: Dependencies): Moderation {
         await applications.lockOfDeveloper(trx, developerId, appId);
         const banned = await toBanned(trx, appId, ban);
         const made = await bans.add(trx, appId, banned, ban);
-        if (banned.kind === 'user') await sessions.endAllOf(trx, banned.userId, 'banned');
+        const { banId, kind, network, reason, expiresAt } = made;
+        const terms = { ban_id: banId, expires_at: expiresAt?.toISOString() ?? null };
+        if (banned.kind === 'user') {
+          const { userId } = banned;
+          // The reason is the developer's own remark: what tells the user goes without it.
+          await events.record(trx, { type: 'user.banned', appId, userId, data: terms, actor });
+          await sessions.endAllOf(trx, appId, userId, 'banned');
+        } else {
+          await events.record(trx, {
+            type: 'ban.created',
+            appId,
+            data: { ...terms, kind, user_id: made.userId, network, reason },
+            actor,
+            target: banId,
+          });
+        }
         return made;
       });
     },
@@ -90,10 +109,16 @@ export function createModeration(deps: Dependencies): Moderation {
       return bans.list(appId, page);
     },
 
-    async lift(developerId, appId, banId) {
+    async lift(actor, appId, banId) {
       await knex.transaction(async (trx) => {
-        await applications.lockOfDeveloper(trx, developerId, appId);
-        await bans.remove(trx, appId, banId);
+        await applications.lockOfDeveloper(trx, actor.developerId, appId);
+        const { kind, userId } = await bans.remove(trx, appId, banId);
+        const change = { appId, data: { ban_id: banId }, actor, target: banId };
+        if (kind === 'user' && userId !== null) {
+          await events.record(trx, { ...change, type: 'user.unbanned', userId });
+        } else {
+          await events.record(trx, { ...change, type: 'ban.lifted' });
+        }
       });
     },
   };

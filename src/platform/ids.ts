@@ -3,7 +3,21 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
-export type IdPrefix = 'app' | 'usr' | 'lic' | 'dev' | 'ban' | 'node';
+export type IdPrefix =
+  | 'app'
+  | 'usr'
+  | 'lic'
+  | 'dev'
+  | 'ban'
+  | 'node'
+  | 'evt'
+  | 'aud'
+  | 'tok'
+  | 'rsl'
+  | 'led'
+  | 'fil'
+  | 'whk'
+  | 'dlv';
 
 /** Makes record ids: a type prefix and a UUIDv7 in TypeID form, so that ids sort by time of creation. */
 export type NewId = (prefix: IdPrefix) => string;

@@ -5,7 +5,11 @@ import { byteaArray } from '../platform/database/bytea-array.ts';
 import { bigint, bytea, timestamp } from '../platform/database/type-parsers.ts';
 import type { Stretch } from '../subscriptions/subscription-state.ts';
 
-export type EndReason = 'logout' | 'replaced' | 'limit' | 'banned';
+export type EndReason =
+  'logout' | 'replaced' | 'limit' | 'banned' | 'ended' | 'password_changed' | 'hwid_reset' | 'deleted';
+
+/** A session that was just ended. */
+export type EndedSession = Pick<SessionRow, 'session_digest' | 'created_at'>;
 
 export interface SessionRow {
   readonly session_digest: Buffer;
@@ -40,31 +44,32 @@ export async function findLiveSessions(
     .select('session_digest', 'hwid_digest');
 }
 
-/** Ends every session of a user that has not ended yet. */
+/** Ends every session of a user that has neither ended nor expired. @returns those */
 export async function endSessionsOfUser(
   trx: Knex.Transaction,
   userId: string,
   reason: EndReason,
   endedAt: Date,
-): Promise<void> {
-  await trx('sessions')
+): Promise<EndedSession[]> {
+  return trx<SessionRow>('sessions')
     .where({ user_id: userId })
     .whereNull('ended_at')
-    .update({ ended_at: endedAt, end_reason: reason });
+    .where('expires_at', '>', endedAt)
+    .update({ ended_at: endedAt, end_reason: reason }, ['session_digest', 'created_at']);
 }
 
-/** Ends sessions that have not ended yet. @returns how many */
+/** Ends sessions that have not ended yet. @returns those */
 export async function endSessions(
-  db: Knex,
+  trx: Knex.Transaction,
   sessionDigests: readonly Buffer[],
   reason: EndReason,
   endedAt: Date,
-): Promise<number> {
-  if (sessionDigests.length === 0) return 0;
-  return db('sessions')
+): Promise<EndedSession[]> {
+  if (sessionDigests.length === 0) return [];
+  return trx<SessionRow>('sessions')
     .whereIn('session_digest', sessionDigests as Buffer[])
     .whereNull('ended_at')
-    .update({ ended_at: endedAt, end_reason: reason });
+    .update({ ended_at: endedAt, end_reason: reason }, ['session_digest', 'created_at']);
 }
 
 /** Deletes sessions that expired. @returns how many */

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Application } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -38,6 +39,22 @@ export interface Verification {
   readonly subscription: Standing;
 }
 
+/** Whom a session's token stands for. */
+export interface SessionIdentity extends Verification {
+  readonly appId: string;
+  /** SHA-256 of the session id. */
+  readonly sessionDigest: Buffer;
+  readonly hwidDigest: Buffer;
+}
+
+/** What is told of a session that begins. */
+export interface SessionOrigin {
+  /** The tier in force. */
+  readonly tier: string | null;
+  /** The program's own, as its client says. */
+  readonly version: string | null;
+}
+
 /** Who asks about a session. */
 export interface Asker {
   /** The machine that must be the session's, where the application locks hardware. */
@@ -60,6 +77,7 @@ export interface Sessions {
     userId: string,
     hwidDigest: Buffer,
     prepared: PreparedSession,
+    origin: SessionOrigin,
   ): Promise<void>;
   /**
    * Whether a session is valid now.
@@ -69,12 +87,18 @@ export interface Sessions {
    */
   verify(appId: string, handle: string, asker: Asker): Promise<Verification>;
   /**
+   * Whom a bearer token stands for, valid now.
+   * @param handle as in verify
+   * @throws ApiError those of verify
+   */
+  identify(handle: string, client: Client): Promise<SessionIdentity>;
+  /**
    * Ends a session: every verification that begins after this returns fails, on every node.
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
    */
   logout(appId: string, handle: string, asker?: Pick<Asker, 'unsigned'>): Promise<void>;
-  /** Ends every session of a user inside the caller's transaction, which keeps logins out. */
-  endAllOf(trx: Knex.Transaction, userId: string, reason: 'banned'): Promise<void>;
+  /** Ends every session of a user inside the caller's transaction, which keeps logins out. @returns how many */
+  endAllOf(trx: Knex.Transaction, appId: string, userId: string, reason: store.EndReason): Promise<number>;
   /** Deletes some sessions that expired a week ago. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -82,6 +106,7 @@ export interface Sessions {
 interface Dependencies {
   readonly knex: Knex;
   readonly lookup: SessionLookup;
+  readonly events: Events;
   readonly bans: Bans;
   readonly vpn: Vpn;
   readonly tokens: Tokens;
@@ -91,19 +116,75 @@ interface Dependencies {
 }
 
 export function createSessions(deps: Dependencies): Sessions {
-  const { knex, lookup, bans, vpn, tokens, keys, clock, random } = deps;
+  const { knex, lookup, events, bans, vpn, tokens, keys, clock, random } = deps;
 
+  /** @param appId the application that it must be of; undefined when any will do */
   async function findLive(
-    appId: string,
+    appId: string | undefined,
     handle: string,
     unsigned: boolean | undefined,
     now: Date,
   ): Promise<SessionFacts> {
     const facts = await lookup.find(handleKind(handle), tokenDigest(handle));
-    if (!facts || facts.appId !== appId || facts.endedAt) throw new ApiError('SESSION_INVALID');
+    if (!facts || (appId !== undefined && facts.appId !== appId) || facts.endedAt) {
+      throw new ApiError('SESSION_INVALID');
+    }
     if (facts.expiresAt <= now) throw new ApiError('SESSION_EXPIRED');
     if (unsigned && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
     return facts;
+  }
+
+  /** Refuses a live session that may not go on now. */
+  async function check(facts: SessionFacts, { hwid, client }: Asker, now: Date): Promise<Verification> {
+    const { appId } = facts;
+    if (facts.applicationStatus === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
+    if (facts.applicationStatus === 'paused' && facts.pauseSessions) throw new ApiError('APPLICATION_PAUSED');
+    if (hwid !== undefined && facts.hwidLock) {
+      const same = timingSafeEqual(keys.hwidDigest(appId, hwid), facts.hwidDigest);
+      if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
+    }
+    vpn.assertNone(facts, client);
+    if (facts.hasClientBans) {
+      const sent = hwid === undefined ? [] : [keys.hwidDigest(appId, hwid)];
+      const hwidDigests = [facts.hwidDigest, ...sent];
+      await bans.assertNone(knex, appId, { hwidDigests, address: client.address });
+    }
+    const subscription = standing(facts.stretches, facts, now);
+    if (facts.requireSubscription && subscription.status !== 'active')
+      throw new ApiError('SUBSCRIPTION_EXPIRED');
+    return { userId: facts.userId, username: facts.username, expiresAt: facts.expiresAt, subscription };
+  }
+
+  /** Ends sessions inside the caller's transaction, and tells. @returns how many had not ended yet */
+  async function end(
+    trx: Knex.Transaction,
+    appId: string,
+    userId: string,
+    sessionDigests: readonly Buffer[],
+    reason: store.EndReason,
+  ): Promise<number> {
+    const ended = await store.endSessions(trx, sessionDigests, reason, clock.now());
+    await recordEnds(trx, appId, userId, ended, reason);
+    return ended.length;
+  }
+
+  function recordEnds(
+    trx: Knex.Transaction,
+    appId: string,
+    userId: string,
+    ended: readonly store.EndedSession[],
+    reason: store.EndReason,
+  ): Promise<void> {
+    return events.record(
+      trx,
+      ...ended.map((session) => ({
+        type: 'session.ended' as const,
+        appId,
+        userId,
+        sessionDigest: session.session_digest,
+        data: { reason, began_at: session.created_at.toISOString() },
+      })),
+    );
   }
 
   return {
@@ -122,55 +203,60 @@ export function createSessions(deps: Dependencies): Sessions {
       return { sessionId, token, createdAt, expiresAt };
     },
 
-    async begin(trx, application, userId, hwidDigest, prepared) {
+    async begin(trx, application, userId, hwidDigest, prepared, { tier, version }) {
       const live = await store.findLiveSessions(trx, userId, prepared.createdAt);
       const replaced = live.filter((session) => session.hwid_digest.equals(hwidDigest));
       const others = live.filter((session) => !replaced.includes(session));
       const surplus = others.slice(0, Math.max(0, others.length + 1 - application.maxSessions));
       const digestOf = (session: { readonly session_digest: Buffer }) => session.session_digest;
-      await store.endSessions(trx, replaced.map(digestOf), 'replaced', prepared.createdAt);
-      await store.endSessions(trx, surplus.map(digestOf), 'limit', prepared.createdAt);
+      const { appId } = application;
+      const sessionDigest = tokenDigest(prepared.sessionId);
+      await end(trx, appId, userId, replaced.map(digestOf), 'replaced');
+      await end(trx, appId, userId, surplus.map(digestOf), 'limit');
       await store.insertSession(trx, {
-        session_digest: tokenDigest(prepared.sessionId),
+        session_digest: sessionDigest,
         token_digest: tokenDigest(prepared.token),
-        app_id: application.appId,
+        app_id: appId,
         user_id: userId,
         hwid_digest: hwidDigest,
         created_at: prepared.createdAt,
         expires_at: prepared.expiresAt,
       });
+      await events.record(trx, {
+        type: 'session.created',
+        appId,
+        userId,
+        sessionDigest,
+        data: { tier, version, expires_at: prepared.expiresAt.toISOString() },
+      });
     },
 
-    async verify(appId, handle, { hwid, client, unsigned }) {
+    async verify(appId, handle, asker) {
       const now = clock.now();
-      const facts = await findLive(appId, handle, unsigned, now);
-      if (facts.applicationStatus === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
-      if (facts.applicationStatus === 'paused' && facts.pauseSessions)
-        throw new ApiError('APPLICATION_PAUSED');
-      if (hwid !== undefined && facts.hwidLock) {
-        const same = timingSafeEqual(keys.hwidDigest(appId, hwid), facts.hwidDigest);
-        if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
-      }
-      vpn.assertNone(facts, client);
-      if (facts.hasClientBans) {
-        const sent = hwid === undefined ? [] : [keys.hwidDigest(appId, hwid)];
-        const hwidDigests = [facts.hwidDigest, ...sent];
-        await bans.assertNone(knex, appId, { hwidDigests, address: client.address });
-      }
-      const subscription = standing(facts.stretches, facts, now);
-      if (facts.requireSubscription && subscription.status !== 'active')
-        throw new ApiError('SUBSCRIPTION_EXPIRED');
-      return { userId: facts.userId, username: facts.username, expiresAt: facts.expiresAt, subscription };
+      return check(await findLive(appId, handle, asker.unsigned, now), asker, now);
+    },
+
+    async identify(handle, client) {
+      const now = clock.now();
+      const facts = await findLive(undefined, handle, false, now);
+      const verification = await check(facts, { client }, now);
+      const { appId, sessionDigest, hwidDigest } = facts;
+      return { ...verification, appId, sessionDigest, hwidDigest };
     },
 
     async logout(appId, handle, { unsigned } = {}) {
-      const now = clock.now();
-      const facts = await findLive(appId, handle, unsigned, now);
-      const ended = await store.endSessions(knex, [facts.sessionDigest], 'logout', now);
-      if (ended === 0) throw new ApiError('SESSION_INVALID');
+      const { sessionDigest, userId } = await findLive(appId, handle, unsigned, clock.now());
+      await knex.transaction(async (trx) => {
+        const ended = await end(trx, appId, userId, [sessionDigest], 'logout');
+        if (ended === 0) throw new ApiError('SESSION_INVALID');
+      });
     },
 
-    endAllOf: (trx, userId, reason) => store.endSessionsOfUser(trx, userId, reason, clock.now()),
+    async endAllOf(trx, appId, userId, reason) {
+      const ended = await store.endSessionsOfUser(trx, userId, reason, clock.now());
+      await recordEnds(trx, appId, userId, ended, reason);
+      return ended.length;
+    },
 
     clearExpired: () =>
       store.clearExpiredSessions(knex, new Date(clock.now().getTime() - REMEMBERED_MS), CLEARED_AT_ONCE),

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { LicenseHolder, Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -21,6 +22,13 @@ export interface Login {
   readonly user: { readonly userId: string; readonly username: string; readonly role: string };
 }
 
+/** What runs where. */
+interface Machine {
+  readonly hwid: string;
+  /** The program's own version. */
+  readonly version?: string | undefined;
+}
+
 export interface Logins {
   /**
    * Checks a password and begins a session on one machine.
@@ -29,7 +37,7 @@ export interface Logins {
    */
   withPassword(
     application: Application,
-    credentials: { readonly username: string; readonly password: string; readonly hwid: string },
+    credentials: { readonly username: string; readonly password: string } & Machine,
     form: TokenForm,
     client: Client,
   ): Promise<Login>;
@@ -40,7 +48,7 @@ export interface Logins {
    */
   withLicense(
     application: Application,
-    credentials: { readonly licenseKey: string; readonly hwid: string },
+    credentials: { readonly licenseKey: string } & Machine,
     form: TokenForm,
     client: Client,
   ): Promise<Login>;
@@ -50,6 +58,7 @@ interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
   readonly licenses: Licenses;
+  readonly events: Events;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly limits: Limits;
@@ -60,14 +69,16 @@ interface Dependencies {
   readonly newId: NewId;
 }
 
-/** A machine at an address. */
+/** A machine at an address, and the program on it. */
 interface Origin {
   readonly hwidDigest: Buffer;
+  readonly version: string | null;
   readonly client: Client;
 }
 
 export function createLogins(deps: Dependencies): Logins {
-  const { knex, applications, licenses, sessions, passwords, limits, bans, vpn, keys, clock, newId } = deps;
+  const { knex, applications, licenses, events, sessions, passwords, limits, bans, vpn, keys, clock, newId } =
+    deps;
 
   /** Refuses whoever may not come in from where he is, before anything is looked up or hashed. */
   async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
@@ -80,7 +91,7 @@ export function createLogins(deps: Dependencies): Logins {
     trx: Knex.Transaction,
     application: Application,
     user: store.UserRow,
-    { hwidDigest, client }: Origin,
+    { hwidDigest, version, client }: Origin,
     session: PreparedSession,
   ): Promise<void> {
     vpn.assertNone(application, client);
@@ -91,11 +102,10 @@ export function createLogins(deps: Dependencies): Logins {
     });
     if (!user.hwid_digest) await store.bindHwid(trx, user.user_id, hwidDigest);
     else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
-    if (application.requireSubscription) {
-      const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
-      if (standing.status !== 'active') throw new ApiError('SUBSCRIPTION_EXPIRED');
-    }
-    await sessions.begin(trx, application, user.user_id, hwidDigest, session);
+    const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
+    const tier = standing.status === 'active' ? standing.tier : null;
+    if (application.requireSubscription && tier === null) throw new ApiError('SUBSCRIPTION_EXPIRED');
+    await sessions.begin(trx, application, user.user_id, hwidDigest, session, { tier, version });
   }
 
   async function holdOpen(trx: Knex.Transaction, appId: string): Promise<Application> {
@@ -118,6 +128,7 @@ export function createLogins(deps: Dependencies): Logins {
     await knex.transaction(async (trx) => {
       const current = await holdOpen(trx, appId);
       await store.insertUser(trx, created);
+      await events.record(trx, { type: 'user.created', appId, userId, data: { username: created.username } });
       const { licenseId } = await licenses.redeem(trx, current, userId, licenseKey);
       await store.noteLicense(trx, userId, licenseId);
       await begin(trx, current, created, origin, session);
@@ -164,9 +175,9 @@ export function createLogins(deps: Dependencies): Logins {
   }
 
   return {
-    async withPassword(application, { username, password, hwid }, form, client) {
+    async withPassword(application, { username, password, hwid, version = null }, form, client) {
       const { appId } = application;
-      const origin = { hwidDigest: keys.hwidDigest(appId, hwid), client };
+      const origin = { hwidDigest: keys.hwidDigest(appId, hwid), version, client };
       assertOpen(application);
       passwords.assertRoom();
       await screen(application, origin);
@@ -194,8 +205,8 @@ export function createLogins(deps: Dependencies): Logins {
       return toLogin(user, session);
     },
 
-    async withLicense(application, { licenseKey, hwid }, form, client) {
-      const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), client };
+    async withLicense(application, { licenseKey, hwid, version = null }, form, client) {
+      const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), version, client };
       assertOpen(application);
       await screen(application, origin);
       const attempt = async () => {

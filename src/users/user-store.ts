@@ -48,7 +48,12 @@ export async function noteLicense(trx: Knex.Transaction, userId: string, license
   await trx('users').where({ user_id: userId }).update({ license_id: licenseId });
 }
 
-export async function bindHwid(trx: Knex.Transaction, userId: string, hwidDigest: Buffer): Promise<void> {
+/** @param hwidDigest null for no machine */
+export async function bindHwid(
+  trx: Knex.Transaction,
+  userId: string,
+  hwidDigest: Buffer | null,
+): Promise<void> {
   await trx('users').where({ user_id: userId }).update({ hwid_digest: hwidDigest });
 }
 

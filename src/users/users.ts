@@ -1,13 +1,16 @@
 import type { Knex } from 'knex';
+import type { Actor } from '../audit/audit.ts';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Licenses, Redemption } from '../licenses/licenses.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import * as store from './user-store.ts';
 import { usernameKey } from './username.ts';
@@ -48,6 +51,11 @@ export interface Users {
     licenseKey: string,
     client: Client,
   ): Promise<Redemption>;
+  /**
+   * Unbinds a user from his machine and ends his sessions: the next login binds the machine that it comes from.
+   * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND
+   */
+  resetHwid(actor: Actor, appId: string, userId: string): Promise<void>;
   /** @throws ApiError USER_NOT_FOUND */
   find(db: Knex, appId: string, username: string): Promise<UserReference>;
   /** Deletes some users of a deleted application. @returns how many */
@@ -58,6 +66,8 @@ interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
   readonly licenses: Licenses;
+  readonly events: Events;
+  readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly bans: Bans;
   readonly vpn: Vpn;
@@ -67,7 +77,7 @@ interface Dependencies {
 }
 
 export function createUsers(deps: Dependencies): Users {
-  const { knex, applications, licenses, passwords, bans, vpn, keys, clock, newId } = deps;
+  const { knex, applications, licenses, events, sessions, passwords, bans, vpn, keys, clock, newId } = deps;
 
   return {
     async register(application, { username, password, hwid, email, licenseKey }, client) {
@@ -99,6 +109,7 @@ export function createUsers(deps: Dependencies): Users {
           created_at: clock.now(),
         });
         if (!inserted) throw new ApiError('USERNAME_TAKEN');
+        await events.record(trx, { type: 'user.created', appId, userId, data: { username } });
         if (licenseKey !== undefined) {
           await licenses.redeem(trx, current, userId, licenseKey).catch(rethrowForRegistration);
         }
@@ -126,6 +137,17 @@ export function createUsers(deps: Dependencies): Users {
           address: client.address,
         });
         return licenses.redeem(trx, current, user.user_id, licenseKey);
+      });
+    },
+
+    async resetHwid(actor, appId, userId) {
+      await knex.transaction(async (trx) => {
+        await applications.holdOfDeveloper(trx, actor.developerId, appId);
+        const user = await store.lockUser(trx, userId);
+        if (user?.app_id !== appId) throw new ApiError('USER_NOT_FOUND');
+        await store.bindHwid(trx, userId, null);
+        await events.record(trx, { type: 'user.hwid_reset', appId, userId, actor });
+        await sessions.endAllOf(trx, appId, userId, 'hwid_reset');
       });
     },
 

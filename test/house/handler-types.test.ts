@@ -182,6 +182,7 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/handler.ts',
       'handlers/index.ts',
       'handlers/sandbox/entitlements.ts',
+      'handlers/tokens/api-token.ts',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import type { components, operations } from '../../generated/types.ts';
-import { expectContract } from './exchange.ts';
+import { bodyOf, expectContract } from './exchange.ts';
 
 type Schemas = components['schemas'];
 
@@ -22,7 +22,10 @@ export class Api {
     this.baseUrl = baseUrl;
   }
 
-  /** @param body an object is sent as JSON, a string or bytes as they are */
+  /**
+   * @param body an object is sent as JSON, a string or bytes as they are
+   * @returns the answer; a body that is no JSON as text
+   */
   async call<Body = Record<string, unknown>>(
     method: string,
     path: string,
@@ -42,7 +45,8 @@ export class Api {
     });
     const text = await response.text();
     expectContract({ method, path, status: response.status, headers: response.headers, text });
-    return { status: response.status, headers: response.headers, body: JSON.parse(text) as Body };
+    const { status, headers: answered } = response;
+    return { status, headers: answered, body: bodyOf({ headers: answered, text }) as Body };
   }
 
   post<Body = Record<string, unknown>>(

@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import { StartupError } from '../startup-error.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
+import { inOneTransaction, joining } from './joining.ts';
+import { listen, type Listener } from './listener.ts';
 import { createPool } from './pool.ts';
 import { checkServer } from './server.ts';
 
@@ -30,6 +32,7 @@ const KEYED = {
 
 /** Two ways to ask the same database. */
 export interface Queries {
+  /** Joins the transaction of `inOneTransaction`, where the caller is inside of one. */
   readonly knex: Knex;
   /**
    * For named, prepared statements that must not wait behind anything else: `pool.query({ name, text, values })`. It has a few
@@ -48,6 +51,10 @@ export interface PoolLoad {
 export interface Database extends Queries {
   /** Whether it is the one that Latchkey runs by itself. */
   readonly embedded: boolean;
+  /** Runs work in a transaction that whatever the work asks of `knex` joins: all of it happens, or nothing. */
+  inOneTransaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /** Hears notifications, on a connection of its own: see `listener.ts`. The caller closes it before the database. */
+  listen(channels: readonly string[], onNotification: (channel: string) => void): Listener;
   /** How many connections there are, by state: those of knex, and the own ones of `pool`. */
   connections(): { readonly shared: PoolLoad; readonly own: PoolLoad };
   /** Resolves when the database answers; rejects within about 2 s otherwise. */
@@ -91,7 +98,8 @@ export async function openDatabase(options: {
     const create = (maxConnections: number, settings?: Record<string, string>) =>
       createPool({ connection, maxConnections, statementTimeoutMs, logger, settings });
     const shared = create(connections);
-    return { pool: create(OWN_CONNECTIONS, KEYED), shared, knex: knexOver(shared, logger) };
+    const own = knexOver(shared, logger);
+    return { pool: create(OWN_CONNECTIONS, KEYED), shared, own, knex: joining(own) };
   };
   const connections = open(maxConnections, options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
   const { pool, knex } = connections;
@@ -101,6 +109,8 @@ export async function openDatabase(options: {
     knex,
     pool,
     embedded: databaseUrl === undefined,
+    inOneTransaction: (work) => inOneTransaction(connections.own, work),
+    listen: (channels, onNotification) => listen(place.connection, channels, onNotification),
     connections: () => ({ shared: loadOf(connections.shared), own: loadOf(pool) }),
     ping: async () => void (await pool.query('SELECT 1')),
     withStatementTimeout: async (statementTimeoutMs, work) => {
@@ -126,6 +136,8 @@ function loadOf({ totalCount, idleCount, waitingCount }: pg.Pool): PoolLoad {
 interface Connections extends Queries {
   /** What knex draws from. */
   readonly shared: pg.Pool;
+  /** The knex that joins nothing. */
+  readonly own: Knex;
 }
 
 interface Place {
@@ -183,8 +195,8 @@ function knexOver(pool: pg.Pool, logger: Logger): Knex {
 }
 
 /** Connections in use get a moment to come back; a hanging one must not keep the process. */
-async function endWithin({ pool, shared, knex }: Connections, ms: number): Promise<void> {
-  await knex.destroy();
+async function endWithin({ pool, shared, own }: Connections, ms: number): Promise<void> {
+  await own.destroy();
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([
     Promise.all([pool.end(), shared.end()]),

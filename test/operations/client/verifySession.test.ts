@@ -287,7 +287,10 @@ test('many at once get each its own answer', async () => {
   );
   await service.database.knex.transaction(async (trx) => {
     for (const [index, session] of made.entries()) {
-      await sessions.begin(trx, application, body.user!.id!, Buffer.alloc(32, index + 1), session);
+      await sessions.begin(trx, application, body.user!.id!, Buffer.alloc(32, index + 1), session, {
+        tier: null,
+        version: null,
+      });
     }
   });
   const handles = made.flatMap(({ token, sessionId }, index) => [token, sessionId, `no session ${index}`]);

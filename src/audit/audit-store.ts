@@ -1,0 +1,52 @@
+import type { Knex } from 'knex';
+
+export interface AuditRow {
+  readonly audit_id: string;
+  readonly developer_id: string;
+  readonly app_id: string | null;
+  readonly actor_kind: 'developer' | 'api_token' | 'reseller' | 'service';
+  readonly actor_id: string;
+  readonly address: string;
+  readonly action: string;
+  readonly target: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+}
+
+export async function insertEntry(trx: Knex.Transaction, row: AuditRow): Promise<void> {
+  await trx('audit_log').insert({ ...row, data: JSON.stringify(row.data) });
+}
+
+/** What to look for; what is left out matches everything. */
+export interface AuditFilter {
+  readonly appId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly address?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** Newest first; ids sort by time of creation. */
+export async function listEntries(
+  db: Knex,
+  developerId: string,
+  filter: AuditFilter,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<AuditRow[]> {
+  const { appId, actorId, action, target, address, since, until } = filter;
+  const query = db<AuditRow>('audit_log')
+    .where({ developer_id: developerId })
+    .orderBy('audit_id', 'desc')
+    .limit(page.limit);
+  if (appId !== undefined) void query.where({ app_id: appId });
+  if (actorId !== undefined) void query.where({ actor_id: actorId });
+  if (action !== undefined) void query.where({ action });
+  if (target !== undefined) void query.where({ target });
+  if (address !== undefined) void query.where({ address });
+  if (since !== undefined) void query.where('created_at', '>=', since);
+  if (until !== undefined) void query.where('created_at', '<', until);
+  if (page.before !== undefined) void query.where('audit_id', '<', page.before);
+  return query;
+}

@@ -1,0 +1,97 @@
+import type { Knex } from 'knex';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import * as store from './audit-store.ts';
+
+/** Who acts on the developers' side, and from where. */
+export interface Actor {
+  /** `service` is Latchkey itself. */
+  readonly kind: 'developer' | 'api_token' | 'reseller' | 'service';
+  /** The id of the developer, of the API token, or of the reseller. */
+  readonly id: string;
+  /** Whose resources are acted upon. */
+  readonly developerId: string;
+  readonly address: string;
+}
+
+/** What an actor did. */
+export interface Deed {
+  /** A noun and a past participle, such as `user.banned`. */
+  readonly action: string;
+  readonly appId?: string | undefined;
+  /** The id of what it was done to. */
+  readonly target?: string | undefined;
+  /** What one needs to know to understand it; never a secret. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditEntry {
+  readonly auditId: string;
+  readonly appId: string | null;
+  readonly actorKind: Actor['kind'];
+  readonly actorId: string;
+  readonly address: string;
+  readonly action: string;
+  readonly target: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+}
+
+export type AuditFilter = store.AuditFilter;
+
+/** The audit log: rows are written in the transaction of what they tell, and never changed. */
+export interface Audit {
+  record(trx: Knex.Transaction, actor: Actor, deed: Deed): Promise<void>;
+  /** The developer's entries that match, newest first. */
+  list(developerId: string, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createAudit({ knex, clock, newId }: Dependencies): Audit {
+  return {
+    async record(trx, actor, { action, appId, target, data = {} }) {
+      await store.insertEntry(trx, {
+        audit_id: newId('aud'),
+        developer_id: actor.developerId,
+        app_id: appId ?? null,
+        actor_kind: actor.kind,
+        actor_id: actor.id,
+        address: actor.address,
+        action,
+        target: target ?? null,
+        data,
+        created_at: clock.now(),
+      });
+    },
+
+    async list(developerId, filter, request) {
+      const page = await readPage(
+        request,
+        'aud',
+        (row: store.AuditRow) => row.audit_id,
+        (range) => store.listEntries(knex, developerId, filter, range),
+      );
+      return { data: page.data.map(toEntry), nextCursor: page.nextCursor };
+    },
+  };
+}
+
+function toEntry(row: store.AuditRow): AuditEntry {
+  return {
+    auditId: row.audit_id,
+    appId: row.app_id,
+    actorKind: row.actor_kind,
+    actorId: row.actor_id,
+    address: row.address,
+    action: row.action,
+    target: row.target,
+    data: row.data,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Every type of event, and whom it tells besides the developer: every session of the application, the user or the session
+ * that it is about, or nobody.
+ */
+export const eventTypes = {
+  'application.created': 'developer',
+  'application.updated': 'application',
+  'application.paused': 'application',
+  'application.resumed': 'application',
+  'application.disabled': 'application',
+  'application.enabled': 'application',
+  'application.deleted': 'application',
+  'application.secret_rotated': 'developer',
+  'user.created': 'developer',
+  'user.imported': 'developer',
+  'user.updated': 'user',
+  'user.deleted': 'user',
+  'user.banned': 'user',
+  'user.unbanned': 'user',
+  'user.hwid_reset': 'user',
+  'user.password_changed': 'user',
+  'user.subscription_extended': 'user',
+  'user.variable_set': 'user',
+  'user.variable_deleted': 'user',
+  'session.created': 'developer',
+  'session.ended': 'session',
+  'license.created': 'developer',
+  'license.imported': 'developer',
+  'license.updated': 'developer',
+  'license.redeemed': 'user',
+  'license.banned': 'developer',
+  'license.unbanned': 'developer',
+  'license.paused': 'developer',
+  'license.resumed': 'developer',
+  'license.extended': 'developer',
+  'license.transferred': 'developer',
+  'license.deleted': 'developer',
+  'ban.created': 'developer',
+  'ban.lifted': 'developer',
+  'variable.set': 'application',
+  'variable.deleted': 'application',
+  'file.uploaded': 'application',
+  'file.deleted': 'application',
+  'webhook.disabled': 'developer',
+} as const satisfies Record<string, Audience>;
+
+/** Whom an event tells besides the developer. */
+export type Audience = 'developer' | 'application' | 'user' | 'session';
+
+export type EventType = keyof typeof eventTypes;

@@ -1,0 +1,57 @@
+import type { Operation } from 'openapi-backend';
+import { ApiError } from '../errors/api-error.ts';
+import type { Services } from '../services.ts';
+import type { Identity } from './authentication.ts';
+import type { Exchange } from './contract.ts';
+import type { HttpResponse } from './response.ts';
+
+const HEADER = 'idempotency-key';
+
+/**
+ * Does the work of a request once for its `Idempotency-Key`, on operations whose contract takes that header: a repeated
+ * request gets the first one's answer, with `Idempotency-Replayed: true`.
+ */
+export function createOnce(idempotency: Services['idempotency']) {
+  return async function once(
+    exchange: Exchange,
+    identity: Identity,
+    work: () => Promise<HttpResponse>,
+  ): Promise<HttpResponse> {
+    const { operation, request, path, search, bytes = Buffer.alloc(0) } = exchange;
+    const key = request.headers[HEADER];
+    if (typeof key !== 'string' || !takesKeys(operation)) return work();
+    const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes];
+    const { answer, replayed } = await idempotency.once(
+      ownerOf(exchange, identity),
+      key,
+      sameRequest,
+      async () => {
+        const { status, mediaType = '', body, text, stream } = await work();
+        return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
+      },
+    );
+    return { ...answer, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
+  };
+}
+
+/** Whether an operation's contract takes an `Idempotency-Key`. */
+export function takesKeys(operation: Operation): boolean {
+  return ((operation.parameters ?? []) as { readonly in: string; readonly name: string }[]).some(
+    (parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === HEADER,
+  );
+}
+
+/** Whose key it is: only who has the same credentials can send it again. */
+function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): string {
+  if (actor) return resellerId ?? actor.developerId;
+  const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
+  if (typeof appId === 'string' && typeof secret === 'string') return JSON.stringify([appId, secret]);
+  if (typeof email === 'string') return email.toLowerCase();
+  throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation takes no Idempotency-Key.' });
+}
+
+async function collect(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of stream) parts.push(typeof part === 'string' ? Buffer.from(part) : part);
+  return Buffer.concat(parts).toString();
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { Knex } from 'knex';
+import { ApiError } from '../errors/api-error.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import * as store from './idempotency-store.ts';
+
+/** How long a repeated request gets the first one's answer. */
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+const CLEARED_AT_ONCE = 100;
+
+/** What an operation answered, so that it can be answered again. */
+export interface RecordedAnswer {
+  readonly status: number;
+  readonly mediaType: string;
+  readonly text: string;
+}
+
+export interface Idempotency {
+  /**
+   * Does the work of a request once: its effect and its answer are kept in one transaction, or neither is
+   * (draft-ietf-httpapi-idempotency-key-header).
+   * @param owner whose key it is: equal keys of others are other keys
+   * @param key as the client sent it
+   * @param request what makes it the same request: method, address and body
+   * @param work whatever it asks of the database joins the transaction
+   * @returns the answer, and whether it is that of an earlier request
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, and what the work throws: then nothing is kept
+   */
+  once(
+    owner: string,
+    key: string,
+    request: readonly (string | Uint8Array)[],
+    work: () => Promise<RecordedAnswer>,
+  ): Promise<{ readonly answer: RecordedAnswer; readonly replayed: boolean }>;
+  /** Deletes some answers that are no longer remembered. @returns how many */
+  clearExpired(): Promise<number>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly inOneTransaction: <Result>(work: (trx: Knex.Transaction) => Promise<Result>) => Promise<Result>;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+}
+
+export function createIdempotency({ knex, inOneTransaction, keyring, clock }: Dependencies): Idempotency {
+  return {
+    once: (owner, key, request, work) => {
+      const keyDigest = digestOf([owner, key]);
+      const fingerprint = digestOf(request);
+      const context = `idempotency:${keyDigest.toString('hex')}`;
+      return inOneTransaction(async (trx) => {
+        if (!(await store.tryHoldKey(trx, keyDigest))) {
+          throw new ApiError('IDEMPOTENCY_KEY_IN_USE', { retryAfter: 1 });
+        }
+        const known = await store.findAnswer(trx, keyDigest, clock.now());
+        if (known && !known.fingerprint.equals(fingerprint)) throw new ApiError('IDEMPOTENCY_KEY_REUSED');
+        if (known)
+          return { answer: await unpack(keyring.open(known.answer_sealed, context)), replayed: true };
+        const answer = await work();
+        await store.insertAnswer(trx, {
+          key_digest: keyDigest,
+          fingerprint,
+          answer_sealed: keyring.seal(await pack(answer), context),
+          expires_at: new Date(clock.now().getTime() + REMEMBERED_MS),
+        });
+        return { answer, replayed: false };
+      });
+    },
+
+    clearExpired: () => store.clearExpiredAnswers(knex, clock.now(), CLEARED_AT_ONCE),
+  };
+}
+
+/** SHA-256 over parts whose borders cannot be moved. */
+function digestOf(parts: readonly (string | Uint8Array)[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(createHash('sha256').update(part).digest());
+  return hash.digest();
+}
+
+async function pack(answer: RecordedAnswer): Promise<Buffer> {
+  return promisify(gzip)(JSON.stringify(answer));
+}
+
+async function unpack(packed: Buffer): Promise<RecordedAnswer> {
+  return JSON.parse((await promisify(gunzip)(packed)).toString()) as RecordedAnswer;
+}

@@ -1,0 +1,26 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Knex } from 'knex';
+
+const surrounding = new AsyncLocalStorage<Knex.Transaction>();
+
+/**
+ * A knex whose statements and transactions join the transaction that surrounds the caller, where there is one: a
+ * transaction inside it is a savepoint.
+ */
+export function joining(knex: Knex): Knex {
+  return new Proxy(knex, {
+    apply: (target, _this, args: [string]) => (surrounding.getStore() ?? target)(...args),
+    get: (target, name) => Reflect.get(surrounding.getStore() ?? target, name) as unknown,
+  });
+}
+
+/**
+ * Runs work in a transaction that everything joins which the work asks of a `joining` knex: all of it happens, or nothing.
+ * @param knex not a joining one
+ */
+export async function inOneTransaction<Result>(
+  knex: Knex,
+  work: (trx: Knex.Transaction) => Promise<Result>,
+): Promise<Result> {
+  return knex.transaction((trx) => surrounding.run(trx, () => work(trx)));
+}

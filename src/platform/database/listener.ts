@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+const CONNECT_WITHIN_MS = 2_000;
+const RECONNECT_PAUSE_MS = 500;
+
+/** A connection that hears notifications (LISTEN), made again whenever it is lost. */
+export interface Listener {
+  close(): Promise<void>;
+}
+
+/**
+ * Listens to channels of the database.
+ * @param connection where the database is, as pg takes it
+ * @param channels names that need no quoting
+ * @param onNotification called for each notification, and for every channel once a connection is made: what was notified
+ *   in between may have been missed
+ */
+export function listen(
+  connection: pg.ClientConfig,
+  channels: readonly string[],
+  onNotification: (channel: string) => void,
+): Listener {
+  const closing = new AbortController();
+  let current: pg.Client | undefined;
+
+  async function connectAndListen(): Promise<void> {
+    const client = new pg.Client({
+      ...connection,
+      application_name: 'latchkey listener',
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      keepAlive: true,
+    });
+    const ended = new Promise<void>((resolve) => client.once('end', resolve));
+    client.on('error', () => {});
+    client.on('notification', ({ channel }) => onNotification(channel));
+    try {
+      await client.connect();
+      current = client;
+      for (const channel of channels) await client.query(`LISTEN ${channel}`);
+      for (const channel of channels) onNotification(channel);
+      if (!closing.signal.aborted) await ended;
+    } finally {
+      current = undefined;
+      await client.end().catch(() => {});
+    }
+  }
+
+  const done = (async () => {
+    while (!closing.signal.aborted) {
+      await connectAndListen().catch(() => {});
+      await delay(RECONNECT_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => {});
+    }
+  })();
+  return {
+    async close() {
+      closing.abort();
+      await current?.end().catch(() => {});
+      await done;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Knex } from 'knex';
+import type { Events, PublishedEvent } from '../events/events.ts';
+import type { Logger } from '../platform/logger.ts';
+import { repeatedly } from './repeatedly.ts';
+
+const READ_AT_ONCE = 500;
+
+/** Follows the published events on this node, in their order. */
+export type Follower = (event: PublishedEvent) => void;
+
+/** What must happen exactly once for each event, in the transaction that publishes it. */
+export type Consumer = (trx: Knex.Transaction, events: readonly PublishedEvent[]) => Promise<void>;
+
+/** Takes events from the outbox to everybody who wants them. */
+export interface Relay {
+  /** Calls the follower for every event that is published from now on. @returns ends that */
+  follow(follower: Follower): () => void;
+  /** Begins. @returns stops it, when what is under way is done */
+  start(): Promise<{ stop(): Promise<void> }>;
+}
+
+interface Dependencies {
+  readonly events: Events;
+  readonly listen: (
+    channels: readonly string[],
+    onNotification: (channel: string) => void,
+  ) => { close(): Promise<void> };
+  readonly consumers: readonly Consumer[];
+  readonly logger: Logger;
+}
+
+/**
+ * Every node numbers, one at a time, what was written to the outbox, and every node reads what was numbered. The database
+ * wakes them; should it forget to, they look by themselves after a second.
+ */
+export function createRelay({ events, listen, consumers, logger }: Dependencies): Relay {
+  const followers = new Set<Follower>();
+  let position = 0;
+
+  async function number(): Promise<boolean> {
+    const numbered = await events.number(async (trx, published) => {
+      for (const consume of consumers) await consume(trx, published);
+    });
+    return numbered > 0;
+  }
+
+  async function read(): Promise<boolean> {
+    const published = await events.after(position, READ_AT_ONCE);
+    for (const event of published) {
+      position = event.position;
+      for (const follower of followers) {
+        try {
+          follower(event);
+        } catch (error) {
+          logger.error({ err: error, event: event.eventId }, 'a follower of events failed');
+        }
+      }
+    }
+    return published.length > 0;
+  }
+
+  return {
+    follow(follower) {
+      followers.add(follower);
+      return () => void followers.delete(follower);
+    },
+
+    async start() {
+      position = await events.lastPosition();
+      const put = (what: string) => (error: unknown) => logger.debug({ err: error }, `${what} was put off`);
+      const numbering = repeatedly(number, put('the numbering of events'));
+      const reading = repeatedly(read, put('the reading of events'));
+      const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel) =>
+        channel === 'latchkey_log' ? reading.wake() : numbering.wake(),
+      );
+      return {
+        async stop() {
+          await listener.close();
+          await Promise.all([numbering.stop(), reading.stop()]);
+        },
+      };
+    },
+  };
+}
