@@ -69,7 +69,7 @@ export async function insertSessions(client: pg.ClientBase, rows: Rows): Promise
 
 /** Keys of 30 days Pro. */
 export async function insertLicenseKeys(knex: Knex, appId: string, keys: Batch['keys']): Promise<void> {
-  const grant = { tier: 'Pro', duration_days: 30, note: null, redeem_by: null };
+  const grant = { tier: 'Pro', duration_days: 30, note: null, redeem_by: null, reseller_id: null };
   await insertLicenses(knex, { app_id: appId, ...grant, created_at: new Date(), keys });
 }
 

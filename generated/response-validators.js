@@ -299,7 +299,7 @@ return errors === 0;
 }
 
 exports.v1 = validate12;
-const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"server_time":{"type":"string","format":"date-time"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"server_time":{"type":"string","format":"date-time"},"scope":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
 const schema17 = {"type":"array","items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
 const formats2 = module0.fullFormats.uri;
 const pattern0 = new RegExp("^[A-Z][A-Z0-9_]*$", "u");
@@ -546,15 +546,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data11 = data.errors;
-if(Array.isArray(data11)){
-const len0 = data11.length;
-for(let i0=0; i0<len0; i0++){
-let data12 = data11[i0];
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.pointer === undefined){
-const err20 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.scope !== undefined){
+if(typeof data.scope !== "string"){
+const err20 = {instancePath:instancePath+"/scope",schemaPath:"#/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -563,8 +557,16 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data12.detail === undefined){
-const err21 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+if(data.errors !== undefined){
+let data12 = data.errors;
+if(Array.isArray(data12)){
+const len0 = data12.length;
+for(let i0=0; i0<len0; i0++){
+let data13 = data12[i0];
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.pointer === undefined){
+const err21 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -573,9 +575,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data12.pointer !== undefined){
-if(typeof data12.pointer !== "string"){
-const err22 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.detail === undefined){
+const err22 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -584,10 +585,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-if(data12.detail !== undefined){
-if(typeof data12.detail !== "string"){
-const err23 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.pointer !== undefined){
+if(typeof data13.pointer !== "string"){
+const err23 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -597,9 +597,9 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
-else {
-const err24 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data13.detail !== undefined){
+if(typeof data13.detail !== "string"){
+const err24 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -611,7 +611,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err25 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -623,12 +623,24 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err26 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err26];
 }
 else {
 vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
 }
 errors++;
 }

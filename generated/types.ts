@@ -1180,6 +1180,8 @@ export interface components {
              * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
              */
             server_time?: string;
+            /** @description With `INSUFFICIENT_SCOPE`: the scopes that are missing. */
+            scope?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description The error model of clients whose `Accept` leaves `application/problem+json` out. */

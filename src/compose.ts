@@ -94,6 +94,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     applications,
     licenses,
     events,
+    sessions,
     passwords,
     ...screening,
     keys,
