@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** An answer before it is written: JSON of its body, a text, or a stream. */
@@ -16,6 +17,26 @@ export interface HttpResponse {
 
 /** Headers of every answer: none is stored by a cache or taken for anything but its media type. */
 export const COMMON_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/**
+ * Asks a stream for its first part, so that what is wrong with it from the start can still be answered as an error. A
+ * `Readable` stays as it is: it must tell by itself.
+ */
+export async function begin(stream: AsyncIterable<string | Uint8Array>): Promise<typeof stream> {
+  if (stream instanceof Readable) return stream;
+  const iterator = stream[Symbol.asyncIterator]();
+  let first: IteratorResult<string | Uint8Array> | undefined = await iterator.next();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const result = first ?? (await iterator.next());
+        first = undefined;
+        return result;
+      },
+      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    }),
+  };
+}
 
 /**
  * Writes an answer; an answer to HEAD goes without its body.

@@ -16,7 +16,7 @@ import { createPages, MethodNotAllowed } from './pages.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
 import { problemResponse, toApiError } from './problem.ts';
-import { writeResponse, type HttpResponse } from './response.ts';
+import { begin, writeResponse, type HttpResponse } from './response.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -108,7 +108,8 @@ export function createHttpServer(deps: Dependencies): Server {
     try {
       if (exchange instanceof ApiError) throw exchange;
       const response = await contract.dispatch(exchange);
-      return { ...response, headers: { ...headers, ...response.headers } };
+      const stream = response.stream && (await begin(response.stream));
+      return { ...response, stream, headers: { ...headers, ...response.headers } };
     } catch (error) {
       const apiError = toApiError(error);
       log.failure(apiError, requestId);
