@@ -15,5 +15,5 @@ export async function createApp(port: number): Promise<App> {
   const account = { email: 'bench@latchkey.example', password: 'a developer password' };
   const { token } = await post<{ token: string }>('/api/v2/dev/register', account);
   const { app_id, secret } = await post<App>('/api/v2/dev/apps', { name: 'Bench' }, token);
-  return { app_id, secret };
+  return { app_id, secret, token };
 }

@@ -10,6 +10,8 @@ import { generateLicenseKey } from '../src/licenses/license-key.ts';
 export interface App {
   readonly app_id: string;
   readonly secret: string;
+  /** The developer's bearer token. */
+  readonly token: string;
 }
 
 /** What a database is filled with, besides the users who log in and redeem. */

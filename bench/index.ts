@@ -4,6 +4,7 @@ import { REWARM_MS } from './measure.ts';
 import { readPlan, USAGE, type Plan } from './plan.ts';
 import { machineLine } from './report.ts';
 import { measureCalls } from './sections/calls.ts';
+import { measureKeys } from './sections/keys.ts';
 import { measureGrowth } from './sections/growth.ts';
 import { measureStorm } from './sections/storm.ts';
 import { onStage, type Stage } from './stage.ts';
@@ -29,6 +30,7 @@ async function bench(stage: Stage, plan: Plan): Promise<void> {
     await target.latchkey.end();
     await target.nodePg.end();
   }
+  if (sections.has('keys')) print(await measureKeys(stage, plan));
   if (sections.has('growth')) print(await measureGrowth(stage, plan));
 }
 

@@ -1,7 +1,7 @@
 /** A part of the bench that can be run by itself. */
-export type Section = 'verify' | 'login' | 'activate' | 'storm' | 'growth';
+export type Section = 'verify' | 'login' | 'activate' | 'keys' | 'storm' | 'growth';
 
-const SECTIONS: readonly Section[] = ['verify', 'login', 'activate', 'storm', 'growth'];
+const SECTIONS: readonly Section[] = ['verify', 'login', 'activate', 'keys', 'storm', 'growth'];
 
 /** What is measured, how often and for how long. */
 export interface Plan {

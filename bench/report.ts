@@ -89,7 +89,8 @@ export function ratioTo(baseline: Row, row: Row, figure: Figure): number {
   );
 }
 
-function medianOf(row: Row, figure: Figure): number {
+/** The median of a figure over the rounds. */
+export function medianOf(row: Row, figure: Figure): number {
   return median(row.rounds.map(figure));
 }
 

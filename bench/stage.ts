@@ -9,6 +9,7 @@ import { seed } from './seed.ts';
 
 /** A filled database and the servers on it. */
 export interface Target {
+  readonly databaseUrl: string;
   readonly population: Population;
   /** The stored hash of every user's password. */
   readonly passwordHash: string;
@@ -91,7 +92,13 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
 
       process.stderr.write(`seeded in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
       const nodePg = contender('node-pg', { DATABASE_URL });
-      return { population, passwordHash, nodePg, latchkey: contender('latchkey', environment) };
+      return {
+        databaseUrl: DATABASE_URL,
+        population,
+        passwordHash,
+        nodePg,
+        latchkey: contender('latchkey', environment),
+      };
     },
   };
 }
