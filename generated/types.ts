@@ -611,7 +611,7 @@ export interface paths {
         };
         /**
          * List an application's licence keys
-         * @description Newest first, in pages.
+         * @description Newest first, in pages; those that fit every filter which is given.
          */
         get: operations["listLicenses"];
         put?: never;
@@ -620,9 +620,24 @@ export interface paths {
          * @description Generates `amount` keys of one tier and duration; all of them or none. A key is 24 random characters and a
          *     check character of Crockford's base32 in five groups. `duration_days: null` makes lifetime keys.
          *     `tier` must be one of the application's tiers. After `redeem_by` a key can no longer be redeemed.
+         *
+         *     With `mask` the keys have a form of your own, such as `AURORA-*****-*****-*****-*`: each `*` becomes a random
+         *     character of Crockford's base32, everything else stays. Users may type any key without dashes, in lower case,
+         *     and with O for 0 and I or L for 1.
+         *
+         *     With `Accept: text/csv` the answer is a table with a header line. In a cell that a spreadsheet would take for a
+         *     formula an apostrophe stands in front.
+         *
+         *     More than 250 keys are a bulk call: a developer has one at a time, another one gets 429.
          */
         post: operations["createLicenses"];
-        delete?: never;
+        /**
+         * Delete unused licence keys
+         * @description Deletes the keys that nobody has redeemed, all of them or those of one tier, for good. Keys that were redeemed, paused or
+         *     banned stay. It goes on in parts of 10,000: when it fails on the way, what is deleted stays deleted, and the same request
+         *     again deletes the rest.
+         */
+        delete: operations["deleteUnusedLicenses"];
         options?: never;
         head?: never;
         patch?: never;
@@ -691,6 +706,2022 @@ export interface paths {
          * @description Another application's ban gets the same 404 as one that does not exist.
          */
         delete: operations["deleteBan"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the developer's account
+         * @description Who is signed in, on which plan, what of its quotas is used, and what the token of this request may do. An API token
+         *     is answered about the developer that it belongs to.
+         */
+        get: operations["getDeveloper"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the token of this request
+         * @description The token with which this is called is invalid on every node when the answer arrives; the developer's other tokens
+         *     stay. The token of a session ends with its session; an API token revokes itself, whatever its scopes, so that a
+         *     program that is done, or has leaked its token, can end it. A token that has ended already gives 401 `UNAUTHORIZED`.
+         */
+        post: operations["logoutDeveloper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an application a new secret
+         * @description The new `secret` works when the answer arrives, and is shown in this answer only. The one before it is taken too, as
+         *     a body's `secret` and as the key of signatures, for `overlap_seconds` (a day unless told, 30 days at most, 0 for
+         *     not at all), so that programs can be updated one after the other. A signed request gets its answer signed with the
+         *     secret that it was signed with; the answer to an unsigned one is signed with the new secret.
+         *
+         *     There are never more than two: rotating again during an overlap ends the oldest secret at once. Sessions, users and
+         *     licence keys do not depend on the secret.
+         */
+        post: operations["rotateApplicationSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/previous-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End the overlap of a rotation now
+         * @description For a secret that has leaked: no request that begins after the answer is let in with the one before the last
+         *     rotation, on any node. 404 `PREVIOUS_SECRET_NOT_FOUND` when there is none any more.
+         */
+        delete: operations["endSecretOverlap"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what happened in an application, day by day
+         * @description Series for charts: `days` names the days from `from` to `to`, both included, and every array in `series` has one
+         *     number for each of them, zeros included. Days are those of UTC. What is left out is the last 30 days; 366 days can be
+         *     asked for at once, and days to come are left out of the answer.
+         *
+         *     Everything counts a second after it happened at the latest. `users.total` and `live_sessions` are the numbers at
+         *     the end of a day, and of today those at this moment. `logins.by_version` has the 20 versions with the most logins
+         *     in these days, `other_versions` all others. Of one day at most 100 versions are told apart.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give licence keys and their holders more days
+         * @description Adds `days` to the keys of `license_ids`, or to all keys of the application, with `tier` to those of one tier; all of them
+         *     or none.
+         *
+         *     - A key that nobody has redeemed, unused or paused, gets so many days more.
+         *     - For a key that was redeemed its holder's subscription of that tier gets them, once a holder and tier, however many keys
+         *       he has. One that has ended begins anew with `license_ids`, and stays ended with `all`.
+         *     - Lifetimes, banned keys and keys that would reach more than 36,500 days are left as they are.
+         *
+         *     This is a bulk call: a developer has one at a time, another one gets 429.
+         */
+        post: operations["extendLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import licence keys of another system
+         * @description Takes a table of at most 100,000 lines with a header line; all of it or nothing. Columns, in any order:
+         *
+         *     - `key`: 8 to 100 printable ASCII characters that count; dashes, white space and case do not, O counts as 0, I and L as 1.
+         *       The first one must not be `=`, `+`, `-` or `@`.
+         *     - `tier`: one of the application's tiers.
+         *     - `duration_days`: 1 to 36500; empty for a lifetime.
+         *     - `note`, `redeem_by` (RFC 3339) and `status` (`unused` or `banned`) may be left out or empty.
+         *
+         *     An apostrophe in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away, as spreadsheets do. Faulty lines are
+         *     in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
+         *
+         *     This is a bulk call: a developer has one at a time, another one gets 429.
+         */
+        post: operations["importLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export licence keys
+         * @description All keys that fit the filters, newest first, as a table with a header line, or with `Accept: application/x-ndjson` as one
+         *     JSON object a line, of the form that the list has. In a cell of the table that a spreadsheet would take for a formula an
+         *     apostrophe stands in front. Keys that are made or changed meanwhile may or may not be in it.
+         */
+        get: operations["exportLicenses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/{license_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one licence key
+         * @description Another application's key gets the same 404 as one that does not exist.
+         */
+        get: operations["getLicense"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an unused licence key
+         * @description A key that was redeemed, paused or banned gets 409 `LICENSE_STATE_CONFLICT`.
+         */
+        delete: operations["deleteLicense"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a licence key's note and last day of redemption
+         * @description Only the members that are sent change. `redeem_by` can be put off, or taken away by null: a key that is sold never gets less
+         *     time than its buyer was told. To end a key's use, pause it or ban it.
+         */
+        patch: operations["updateLicense"];
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/{license_id}/ban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ban a licence key
+         * @description The key can no longer be redeemed and logs nobody in: 400 `LICENSE_UNUSABLE`. What it gave stays with its holder. With
+         *     `ban_user: true` the user who redeemed it is banned too, and his sessions end. A key that is banned already gets 409
+         *     `LICENSE_STATE_CONFLICT`.
+         */
+        post: operations["banLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/{license_id}/unban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lift the ban of a licence key
+         * @description The key is unused or redeemed again, as it was. Bans of users stay: lift them by themselves. A key that is not banned gets 409
+         *     `LICENSE_STATE_CONFLICT`.
+         */
+        post: operations["unbanLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/{license_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a licence key
+         * @description Until it is resumed the key cannot be redeemed and logs nobody in: 400 `LICENSE_UNUSABLE`. The subscription of its holder
+         *     runs on. A key that is paused or banned gets 409 `LICENSE_STATE_CONFLICT`.
+         */
+        post: operations["pauseLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/{license_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused licence key
+         * @description The key is unused or redeemed again, as it was. A key that is not paused gets 409 `LICENSE_STATE_CONFLICT`.
+         */
+        post: operations["resumeLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/{license_id}/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a redeemed licence key to another user
+         * @description Moves what is left of the key from its holder to another user of the application: the key's duration, or what is left of
+         *     that tier when it is less; a lifetime moves as a lifetime. From then on the key logs in its new holder, on his own machine.
+         *
+         *     409 `LICENSE_STATE_CONFLICT` when it is unused, paused or banned, `LICENSE_ALREADY_HELD` when the user holds it already,
+         *     `LICENSE_NOTHING_LEFT` when nothing of it is left, or a lifetime has taken it in, and `LICENSE_NOT_APPLICABLE` when it would
+         *     add nothing to the other user. Then nothing is moved.
+         */
+        post: operations["transferLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/reset-hwid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move an account to another machine
+         * @description Unbinds the account from its machine and ends all of its sessions: the next login binds the machine that it
+         *     comes from. A user can do so once in 7 days; before that 429 `HWID_RESET_TOO_SOON`, whose `retry_after`, as
+         *     `Retry-After`, is the number of seconds that are left. Resets by the developer do not count. While no machine is
+         *     bound there is nothing to reset: the answer is the same, and nothing is used up.
+         *
+         *     Unknown user and wrong password give the same 401 `INVALID_CREDENTIALS` in the same time, and count as failed
+         *     logins do: after 10 failures in a minute for one username from one address even the right password gets 429
+         *     `TOO_MANY_REQUESTS`. Everything else is told only to whoever knows the password: 403 `USER_BANNED`, and 403
+         *     `HWID_BANNED` when the bound machine is banned. A banned address gets 403 `ADDRESS_BANNED`; under the switch
+         *     `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`. Resets stay possible while the application is
+         *     paused.
+         *
+         *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
+         *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
+         *     works once. With a `nonce` the answer carries a `signature` as that of the v2 login does.
+         */
+        post: operations["resetHwid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an application's users
+         * @description Newest first, in pages. Filters that are given together must all fit. `q` compares beginnings, not parts in the middle: so it
+         *     takes an index, also among a million users.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create a user
+         * @description Creates an account that is bound to no machine: the first login binds one. Without `password` nobody can log in until
+         *     one is set. Usernames are unique per application after Unicode normalisation, as at registration: 409
+         *     `USERNAME_TAKEN`. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Extend the subscriptions of many users
+         * @description Adds `days` to the subscription of every user that is meant: those of `user_ids`, or with `all: true` whoever has a
+         *     running subscription, of 100,000 users at most. With `tier` the days are added to that tier, as a licence key adds them:
+         *     a higher tier starts now, a lower one waits, and users without a subscription get one. Without `tier` they are added to
+         *     the tier in force, and tiers that wait behind it begin later. Nothing is ever shortened. Users whose tier in force or a
+         *     higher one is a lifetime, and without `tier` users who have no running subscription, stay as they are and count as
+         *     `unchanged`; identifiers that are no user of the application's count as `unknown`.
+         *
+         *     All of it happens or nothing; until then the users that are meant cannot log in or redeem keys, which takes about a
+         *     second for 10,000. An event for each user tells his sessions.
+         */
+        post: operations["extendUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import users of another system
+         * @description Takes up to 50,000 users, as CSV (RFC 4180, UTF-8, the first line names the columns) or as one JSON object a line. All of
+         *     them are created, or none: every faulty line is listed in `errors` with the pointer `/line/N` (the first 100; lines count
+         *     from 1, the CSV's heading is one), taken usernames and those that appear twice among them.
+         *
+         *     | Column | Meaning |
+         *     | --- | --- |
+         *     | `username` | Required; as at registration. |
+         *     | `email` | May be empty. |
+         *     | `role` | `user` when empty. |
+         *     | `password_hash` | bcrypt (`$2a$`, `$2b$`, `$2y$`, cost 4 to 14), or Argon2 in PHC form (`argon2id`, `argon2i`, `argon2d`; at most 128 MiB, 8 passes, 8 lanes, and memory times passes at most 512 MiB); empty for a user who has no password yet. |
+         *     | `tier` | One of the application's tiers; goes with `days` or `expires_at`. |
+         *     | `days` | Whole days from now, 1 to 36500. |
+         *     | `expires_at` | A moment to come; `9999-12-31T23:59:59.999Z` is a lifetime. |
+         *
+         *     The first login with the right password replaces an imported hash by one of Latchkey's own. bcrypt looks at the first 72
+         *     bytes of a password only: whoever types those is let in once, and from then on what was typed counts whole.
+         *
+         *     403 `QUOTA_EXCEEDED` when the plan has no room for all of them. 429 while another import into the application, or of the
+         *     same developer, is under way. Answers count users; one event tells webhooks of the whole import.
+         */
+        post: operations["importUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export the users
+         * @description Every user that fits the filters, newest first, as CSV or as one JSON object a line, whichever `Accept` likes better. The
+         *     answer is written while it is read, so it has no length, and breaks off when something fails. Users who are created
+         *     meanwhile are left out. Passwords and machines are not part of it.
+         *
+         *     The columns are `user_id`, `username`, `email`, `role`, `hwid_bound`, `banned`, `tier` and `expires_at` (those in force) and
+         *     `created_at`. In CSV a cell that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-` or `@`, gets an
+         *     apostrophe in front; JSON lines are exact.
+         */
+        get: operations["exportUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Look at a user
+         * @description With the whole timeline of subscriptions in wall time, how many sessions live, and the ban in force. Times of subscriptions
+         *     move on while the application is paused.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description Ends the user's sessions, deletes his subscription, variables and bans, and gives the seat of the plan back: the username
+         *     is free. Licences that he redeemed stay redeemed, and log nobody in any more. A ban of his machine stays in force.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Changes the members that are sent. `email: null` removes the address. `role` is the developer's own label: a login
+         *     answers with it.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/ban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ban a user
+         * @description Ends the user's sessions; logins and activations get 403 `USER_BANNED`, on every node, when the answer arrives: the same
+         *     ban as that of createBan with `kind: user`. One that is in force already gets this reason and end. With `expires_at`
+         *     the ban ends by itself.
+         */
+        post: operations["banUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/unban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lift a user's ban
+         * @description Lifts every ban of the user that is in force; bans of machines and networks stay. Without one: 404 `BAN_NOT_FOUND`.
+         */
+        post: operations["unbanUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/reset-hwid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unbind a user's machine
+         * @description As often as the developer likes. Ends the user's sessions: the next login binds the machine that it comes from.
+         */
+        post: operations["resetUserHwid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password
+         * @description Replaces the password, also an imported one, and ends the user's sessions: the old one opens nothing when the answer
+         *     arrives, on any node.
+         */
+        post: operations["resetUserPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Extend the subscription of a user
+         * @description Adds time as a licence key does: the same tier ends later, a higher one starts now and what is left of the lower one
+         *     resumes after it, a lower one waits. `days: null` is a lifetime. What could add nothing, because the user holds a lifetime
+         *     of this tier or a higher one, or would reach past year 9999, gets 409 `SUBSCRIPTION_NOT_EXTENDABLE`.
+         */
+        post: operations["extendUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a user's live sessions
+         * @description The oldest first; there are never more than the application's `max_sessions`. Nothing in it could be used in place of the
+         *     session.
+         */
+        get: operations["listUserSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End a user's sessions
+         * @description No verification that begins after the answer says valid, on any node. The user can log in again.
+         */
+        delete: operations["endUserSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an application's variables
+         * @description Newest first, in pages. Variables of single users are listed with the user.
+         */
+        get: operations["listVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/variables/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a variable of an application
+         * @description One variable, whatever its visibility.
+         */
+        get: operations["getVariable"];
+        /**
+         * Set a variable of an application
+         * @description Creates the variable or replaces it; of several requests at the same time the last one to be answered holds.
+         *     `public` variables are given to everybody who asks, `session` ones to whoever sends the token of a live session.
+         *
+         *     The value comes back exactly as it was sent: any text of at most 64 KiB in UTF-8 without U+0000. The body as a
+         *     whole has at most 128 KiB, so a value that needs many escapes in JSON may have to be shorter. An application has at
+         *     most 1000 variables, of 1 MiB together: above that 403 `QUOTA_EXCEEDED`.
+         */
+        put: operations["setVariable"];
+        post?: never;
+        /**
+         * Delete a variable of an application
+         * @description Variables of this name that users have stay.
+         */
+        delete: operations["deleteVariable"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * List a user's variables
+         * @description Newest first, in pages.
+         */
+        get: operations["listUserVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/{user_id}/variables/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: string;
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a variable of one user
+         * @description Creates the variable or replaces it. Only sessions of this user see it; for them it wins over a variable of the
+         *     application of the same name. Values are as those of applications. A user has at most 1000 variables, of 256 KiB
+         *     together: above that 403 `QUOTA_EXCEEDED`.
+         */
+        put: operations["setUserVariable"];
+        post?: never;
+        /**
+         * Delete a variable of one user
+         * @description A variable of the application of the same name is then seen again.
+         */
+        delete: operations["deleteUserVariable"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read all variables that a program may see
+         * @description Without a token the public variables. With the token or the id of a live session of this application as bearer
+         *     token also those for sessions only, and the user's own, which win over those of the application of the same name.
+         *     By name, in one answer. A token that is not valid is refused, also where none is needed; one of another application
+         *     gets 401 `SESSION_INVALID`.
+         *
+         *     `ETag` names exactly this content: sent as `If-None-Match` it gives 304 until something changes.
+         */
+        get: operations["listClientVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/variables/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one variable
+         * @description Who sees which variable is as in the list. One that is not there and one that the asker may not see get the same
+         *     404 `VARIABLE_NOT_FOUND`.
+         */
+        get: operations["getClientVariable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an application's files
+         * @description Newest first, in pages; without their content.
+         */
+        get: operations["listFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/files/{file_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what is known about a file
+         * @description Without its content.
+         */
+        get: operations["getFile"];
+        /**
+         * Upload a file
+         * @description Creates the file or replaces its content. The body is the content, of at most 1 GiB unless the service is set up
+         *     otherwise (`FILE_MAX_BYTES`). Whoever downloads gets the old content or the new one, each whole; an upload that
+         *     breaks off changes nothing. Of several uploads at the same time the last one to be answered holds.
+         *
+         *     With `X-Checksum-SHA256` or `Content-Digest` (RFC 9530, `sha-256`) a body that arrives otherwise gets 400
+         *     `CHECKSUM_MISMATCH`. `version` and `authenticated_only` stay as they are when they are left out; a new file has no
+         *     version and is for everybody.
+         *
+         *     An upload may take as long as it needs, but for each 30 seconds of waiting at least 32 KiB must come: otherwise 408
+         *     `REQUEST_TIMEOUT`. An application has at most 1000 files: above that 403 `QUOTA_EXCEEDED`. A developer can have 4
+         *     uploads under way on one node: above that 429.
+         */
+        put: operations["uploadFile"];
+        post?: never;
+        /**
+         * Delete a file
+         * @description Downloads that are under way are finished.
+         */
+        delete: operations["deleteFile"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a file's version or who gets it
+         * @description Members that are left out stay as they are. The content is changed by another upload.
+         */
+        patch: operations["updateFile"];
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/files/{file_name}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file as its developer
+         * @description Answers as the download of programs does, whoever the file is for.
+         */
+        get: operations["downloadFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the files that a program may download
+         * @description Without a token the files for everybody; with the token or the id of a live session of this application as bearer
+         *     token all files. By name, in one answer. `ETag` and `If-None-Match` work as those of variables do: a program learns
+         *     of new versions cheaply.
+         */
+        get: operations["listClientFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/files/{file_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file
+         * @description A file that is for authenticated users only needs the token or the id of a live session of this application as
+         *     bearer token: otherwise 401 `UNAUTHORIZED`.
+         *
+         *     A download that broke off goes on with `Range` (RFC 9110, section 14; one range, of bytes), best together with the
+         *     `ETag` as `If-Range`: when the file was replaced in the meantime the whole new content comes. `ETag` is the SHA-256
+         *     of the content, which `Repr-Digest` and, with the whole content, `Content-Digest` hold too (RFC 9530). HEAD gives the
+         *     same headers. The content is always `application/octet-stream` and an attachment: no browser runs it here.
+         */
+        get: operations["downloadClientFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the developer's resellers
+         * @description Newest first, in pages.
+         */
+        get: operations["listResellers"];
+        put?: never;
+        /**
+         * Create a reseller
+         * @description Somebody who sells your licence keys: a balance in one currency, prices that you set, and tokens of his own. He pays
+         *     each price less `commission_margin` percent, rounded up to the next minor unit of the currency for each key.
+         *
+         *     Amounts are numbers in units of the currency (`12.5` is 12.50 USD) of at most 15 digits. One with more decimals than the
+         *     currency has (ISO 4217) is refused, never rounded. The currency cannot be changed later.
+         */
+        post: operations["createReseller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one reseller
+         * @description Another developer's reseller gets the same 404 as one that does not exist.
+         */
+        get: operations["getReseller"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a reseller
+         * @description His tokens are worth nothing from now on. The keys that he has generated stay, and go on working. A reseller who still
+         *     has money gets 409 `RESELLER_HAS_BALANCE`: debit it first, so that the ledger says where it went.
+         */
+        delete: operations["deleteReseller"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a reseller's name or commission, or suspend him
+         * @description Only the members that are sent change, from the next request on. A commission applies to keys that are generated after
+         *     it. Under `suspended: true` his tokens can still look, and every change gets 403 `RESELLER_SUSPENDED`; the keys that he
+         *     has generated go on working.
+         */
+        patch: operations["updateReseller"];
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what keys cost a reseller
+         * @description All of them, at most 500: by application, by the rank of the tier, by duration. Prices of deleted applications, and of
+         *     tiers that an application no longer has, are left out.
+         */
+        get: operations["listResellerPrices"];
+        /**
+         * Set what keys cost a reseller
+         * @description The whole list: what is not in it can no longer be generated. `price` is that of one key before the commission; `cost`
+         *     is what he pays. Applications and tiers must be your own, and each application, tier and duration may appear once.
+         */
+        put: operations["setResellerPrices"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add to a reseller's balance
+         * @description Writes an entry of the ledger. `amount` is above 0, in units of the reseller's currency, and one that the currency
+         *     cannot hold is refused.
+         */
+        post: operations["creditReseller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}/debits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take from a reseller's balance
+         * @description Writes an entry of the ledger, whose `amount` is negative. `amount` of the request is above 0. More than there is gets 409
+         *     `INSUFFICIENT_BALANCE` and changes nothing: a balance is never below zero.
+         */
+        post: operations["debitReseller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a reseller's ledger
+         * @description Every change of the balance, newest first, in pages. Entries are only ever added, each in the transaction of what it
+         *     tells: the balance is the sum of all amounts, and `balance` of an entry the sum up to it.
+         */
+        get: operations["listResellerLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a reseller's tokens
+         * @description Newest first, in pages; those that ended within the last 30 days among them.
+         */
+        get: operations["listResellerTokens"];
+        put?: never;
+        /**
+         * Make a token for a reseller
+         * @description A bearer token for the operations under `/api/v2/dev/reseller`, and for nothing else: `read` to look, `write` to generate
+         *     keys. It has the scopes that are named, of those of the token that makes it, and ends at `expires_at` (null is never),
+         *     not after its maker. `token` is shown in this answer only.
+         */
+        post: operations["createResellerToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/resellers/{reseller_id}/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+                /**
+                 * @description The API token's identifier.
+                 * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
+                 */
+                token_id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a reseller's token
+         * @description No request that begins after the answer is let in with it, on any node.
+         */
+        delete: operations["deleteResellerToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your balance, your commission and your prices
+         * @description For a reseller, by a token that the developer has made for him. `cost` of a price is what you pay for one key: `price`
+         *     less your commission.
+         */
+        get: operations["getOwnReseller"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller/licenses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the licence keys that you have generated
+         * @description Newest first, in pages; what is given must match exactly. Keys of deleted applications are left out.
+         */
+        get: operations["listResellerLicenses"];
+        put?: never;
+        /**
+         * Buy licence keys
+         * @description Generates `amount` keys and takes their cost off your balance: all of it or nothing. `app_id`, `tier` and `duration_days`
+         *     are those of one of your prices; anything else gets 404 `PRICE_NOT_FOUND`, whether or not it exists. The price and the
+         *     commission of the moment count.
+         *
+         *     When the balance is too low: 402 `INSUFFICIENT_BALANCE`, and nothing was made. No payment can be sent along; the
+         *     developer adds to the balance. More than two generations at once get 429 `TOO_MANY_REQUESTS`.
+         *
+         *     Send an `Idempotency-Key`: when the answer is lost, the same request gets it again, and nothing is charged twice.
+         */
+        post: operations["createResellerLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller/licenses/{license_id}/refund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of a licence that the reseller has generated.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["ResellerLicenseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an unused licence key back
+         * @description For a key that was not sold, or got into wrong hands: it is gone for good, and what was paid for it is added to your
+         *     balance, with an entry of the ledger. A key that was redeemed, banned or paused gets 409 `LICENSE_NOT_REFUNDABLE`; one that
+         *     is not yours the same 404 as one that does not exist.
+         */
+        post: operations["refundResellerLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List every change of your balance
+         * @description Newest first, in pages. Entries are only ever added: the balance is the sum of all amounts, and `balance` of an entry
+         *     the sum up to it.
+         */
+        get: operations["listOwnLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users who have redeemed your keys
+         * @description Newest first, in pages. It shows the name and the subscription of each, and nothing else of them.
+         */
+        get: operations["listResellerUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller/users/{user_id}/reset-hwid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of a user who has redeemed one of the reseller's keys.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["ResellerUserId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unbind a user of yours from his machine
+         * @description For a user who has redeemed one of your keys and has a new machine: his sessions end, and his next login binds the
+         *     machine that it comes from. Everybody else gets the same 404 as a user who does not exist.
+         */
+        post: operations["resetResellerUserHwid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what happened in an application
+         * @description Every change of state, in the order of publication, which for one user, session or licence is the order in which it
+         *     happened. A consumer that comes back passes `last_event_id` of the answer before as `after`, again and again while
+         *     `has_more` is true, and misses nothing as long as that event is kept (30 days, unless the operator chose otherwise);
+         *     after that it gets 404 `EVENT_NOT_FOUND` and begins without `after`. `order=desc` begins with the newest one,
+         *     and `after` then means what comes behind that event in this order: what is older.
+         *
+         *     Receivers must tolerate types that they do not know. An event is listed shortly after its change, when it is published.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow what happens in an application
+         * @description Server-sent events (WHATWG HTML, section 9.2): `id` is the event's, `event` its type, `data` the event as
+         *     listEvents shows it, in JSON. A stream begins with now. A client that was cut off sends `Last-Event-ID`, as browsers'
+         *     `EventSource` does by itself, and gets what it missed, then what happens, without gap or repetition. When that event
+         *     is no longer kept, or never was one of this application, the stream begins with an event of type `stream.reset`: read
+         *     the state anew by other means. Its first lines carry an `id` without an event, so that a client that was cut off
+         *     before its first event can resume as well.
+         *
+         *     A comment every 15 seconds keeps the connection alive. The stream ends when the token does (noticed within 15
+         *     seconds), when the application is deleted and when the service stops; it is cut when nobody reads it for 45 seconds.
+         *     One API token, and one signed-in developer, has at most 10 streams on one node: above that 429.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what concerns a session
+         * @description Server-sent events, as in streamEvents: those that tell every session of the application (`application.paused`,
+         *     `variable.set` and the like), those about the session's user (`user.banned`, `license.redeemed`) and those about the
+         *     session itself (`session.ended`); nothing of other users. So a program learns of a logout, a ban or a pause at once
+         *     instead of at its next verify-session, which stays what decides.
+         *
+         *     When the session ends, its event is the last one and the stream ends. The stream also ends, after an event of its own
+         *     that is not kept and has no `id`, when the session expires (`session.expired`) and when it may not go on, because its
+         *     machine or network was banned or a switch shuts it out (`session.refused`, with the `code` that verify-session answers
+         *     with). It ends after `application.disabled` and `application.deleted`, and without a word when the service stops or
+         *     nobody reads it: then come back with `Last-Event-ID`. One session has at most 5 streams and MQTT connections on one
+         *     node: above that 429.
+         *
+         *     **MQTT.** The same events come over MQTT 5 and 3.1.1, in WebSocket frames (subprotocol `mqtt`) at `/mqtt` of this
+         *     server, and over TCP where the operator has set `MQTT_PORT`. The user name is the `app_id`, the password the
+         *     session's `token` or `session_id`; the client identifier is free and without meaning. A session may subscribe to
+         *     `latchkey/v2/apps/{app_id}/events`, `latchkey/v2/apps/{app_id}/users/{user_id}` and
+         *     `latchkey/v2/apps/{app_id}/sessions/{session_id}` of its own, without wildcards, with QoS 0 or 1. It may publish
+         *     nothing and leave no will; nothing is retained or kept for a client that is away. The payload is the event in JSON.
+         *     After the event that ends its session the client is disconnected (MQTT 5: reason 0x98).
+         */
+        get: operations["streamSessionEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an application's webhook endpoints
+         * @description Newest first, in pages; disabled ones among them.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Add a webhook endpoint
+         * @description Every event of the application whose type is in `types` (`*` is every type) is sent to `url` by POST, in the form of
+         *     [Standard Webhooks](https://www.standardwebhooks.com): the headers `webhook-id` (the event's id, the same at every
+         *     attempt), `webhook-timestamp` and `webhook-signature`, and a JSON body `{id, type, timestamp, app_id, user_id, data}`.
+         *     Verify the signature with `secret`, which is shown in this answer and at rotation only.
+         *
+         *     Any 2xx within 15 seconds is success. Everything else, redirects included, is tried again after 5 s, 5 min, 30 min, 2 h,
+         *     5 h, 10 h, 14 h, 20 h and 24 h, each up to a tenth later; `Retry-After` of a 429 or 503 puts it off further, by a day at
+         *     most. 410 disables the endpoint at once. An endpoint that nothing has reached for 3 days is disabled with the event
+         *     `webhook.disabled` for the others.
+         *
+         *     Delivery is at least once: the same `webhook-id` may come again. Order is not promised: a retry comes after later events.
+         *     An endpoint is not told of its own changes.
+         *
+         *     `url` is http or https, without credentials, on port 80, 443 or one above 1023. Private, loopback, link-local and other
+         *     addresses that are not public are never reached, whatever the name resolves to; redirects are not followed. An
+         *     application has at most 20 endpoints: 403 `QUOTA_EXCEEDED`.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Look at a webhook endpoint
+         * @description `failing_since` is the first failure after the last success; `disabled_reason` says why the service has disabled it.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint
+         * @description Nothing is sent to it any more; its deliveries are gone with it.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Only the members that are sent change. While an endpoint is disabled it gets no new events; what was still to be delivered
+         *     waits until it is enabled again. Enabling it forgets past failures; `replayWebhookEvents` sends what it has missed.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook endpoint
+         * @description For `overlap_seconds` (a day unless told; 0 for a secret that has leaked) the old secret signs too: `webhook-signature`
+         *     then holds two signatures, and either secret verifies. A rotation within the overlap ends the secret before.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Sends `webhook.test` to this endpoint alone, whatever its `types`, once and without retries; `getWebhookDelivery` shows
+         *     what came of it. It is no event of the application: nobody else sees it.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the events of a time again
+         * @description Sends every event from `since` until before `until` (the present when left out) whose type the endpoint takes, the
+         *     oldest first, whether it was delivered before or not; `webhook-id` is the event's own, so that a receiver recognises
+         *     what it has. One request looks through at most 10,000 events: send `next_cursor`, when it is not null, with the
+         *     same `since` and `until` for the rest.
+         */
+        post: operations["replayWebhookEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook endpoint
+         * @description Newest first, in pages. Deliveries are kept for 30 days.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery's identifier.
+                 * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Look at a delivery and its attempts
+         * @description With what was sent, and of each answer the first KiB as text.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery's identifier.
+                 * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description As a new delivery of the same event with attempts of its own, whatever became of the first one.
+         */
+        post: operations["replayWebhookDelivery"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1053,6 +3084,11 @@ export interface components {
             tiers: components["schemas"]["Tiers"];
             /** @description How many users are registered. */
             users: number;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation is taken too; null when only one is.
+             */
+            previous_secret_until: string | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1085,6 +3121,12 @@ export interface components {
              */
             redeem_by?: string | null;
             note?: components["schemas"]["Remark"];
+            /**
+             * @description The form of the keys: ASCII letters, digits and dashes, and at least 16 `*`, each of which becomes a random
+             *     character (80 random bits). It does not begin with a dash.
+             * @example AURORA-*****-*****-*****-*
+             */
+            mask?: string;
         };
         CreatedLicenses: {
             status: components["schemas"]["Success"];
@@ -1093,6 +3135,9 @@ export interface components {
                 license_key: string;
                 tier: string;
                 duration_days: number | null;
+                note?: string | null;
+                /** Format: date-time */
+                redeem_by?: string | null;
             }[];
         };
         License: {
@@ -1109,6 +3154,10 @@ export interface components {
             redeemed_at: string | null;
             /** @description The user who redeemed it. */
             redeemed_by: string | null;
+            /** @description The reseller who generated it. */
+            reseller_id?: string | null;
+            /** @description Why it is banned, where that was said. */
+            ban_reason?: string | null;
             /** Format: date-time */
             created_at: string;
         };
@@ -1153,6 +3202,731 @@ export interface components {
             data: components["schemas"]["Ban"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        DeveloperResult: {
+            status: components["schemas"]["Success"];
+            developer_id: string;
+            /** Format: email */
+            email: string;
+            name: string | null;
+            /** Format: date-time */
+            created_at: string;
+            plan: {
+                id: string;
+                name: string;
+            };
+            quotas: {
+                apps: components["schemas"]["Quota"];
+                users_per_app: components["schemas"]["Quota"];
+            };
+            /** @description What the token of this request is. */
+            actor: {
+                /**
+                 * @description A session of the developer, or an API token.
+                 * @enum {string}
+                 */
+                kind: "developer" | "api_token";
+                /** @description The identifier of the developer, or of the API token. */
+                id: string;
+            };
+            scopes: components["schemas"]["Scopes"];
+        };
+        Quota: {
+            /** @description What the plan has room for. */
+            limit: number;
+            /** @description How many there are; of the users, in the fullest application. */
+            used: number;
+        };
+        RotateSecretRequest: {
+            /**
+             * @description How long the secret of before is taken too.
+             * @default 86400
+             */
+            overlap_seconds?: number;
+        };
+        RotatedSecret: {
+            status: components["schemas"]["Success"];
+            app_id: string;
+            /** @description Shown in this answer only. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until when the secret of before is taken too; null when it is not.
+             */
+            previous_secret_until: string | null;
+        };
+        Statistics: {
+            status: components["schemas"]["Success"];
+            /** Format: date */
+            from: string;
+            /** Format: date */
+            to: string;
+            days: string[];
+            series: {
+                users: {
+                    new: components["schemas"]["DailyCounts"];
+                    deleted: components["schemas"]["DailyCounts"];
+                    total: components["schemas"]["DailyCounts"];
+                };
+                logins: {
+                    total: components["schemas"]["DailyCounts"];
+                    by_tier: components["schemas"]["CountsByTier"];
+                    /** @description The version with the most logins first. */
+                    by_version: {
+                        /** @description Null where the program sent none. */
+                        version: string | null;
+                        counts: components["schemas"]["DailyCounts"];
+                    }[];
+                    other_versions: components["schemas"]["DailyCounts"];
+                };
+                activations: {
+                    total: components["schemas"]["DailyCounts"];
+                    by_tier: components["schemas"]["CountsByTier"];
+                };
+                live_sessions: components["schemas"]["DailyCounts"];
+            };
+        };
+        /** @description The tier with the highest sum first. */
+        CountsByTier: {
+            /** @description Null is no running subscription. */
+            tier: string | null;
+            counts: components["schemas"]["DailyCounts"];
+        }[];
+        /** @description One number for each of `days`. */
+        DailyCounts: number[];
+        UpdateLicenseRequest: {
+            note?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description Later than the present one, or null for no end.
+             */
+            redeem_by?: string | null;
+        };
+        LicenseResult: {
+            status: components["schemas"]["Success"];
+            license: components["schemas"]["License"];
+        };
+        BanLicenseRequest: {
+            reason?: components["schemas"]["Remark"];
+            /** @description Whether the user who redeemed it is banned too. */
+            ban_user?: boolean;
+        };
+        BanLicenseResult: components["schemas"]["LicenseResult"] & {
+            /** @description The ban of the user, where there is one. */
+            ban_id: string | null;
+        };
+        ExtendLicensesRequest: {
+            days: number;
+            license_ids?: string[];
+            /**
+             * @description Stands instead of license_ids.
+             * @enum {boolean}
+             */
+            all?: true;
+            tier?: components["schemas"]["Tier"];
+        };
+        ExtendedLicenses: {
+            status: components["schemas"]["Success"];
+            /** @description How many keys got the days. */
+            licenses: number;
+            /** @description How many users got them. */
+            users: number;
+            /** @description How many keys gave days neither to themselves nor to a user. */
+            left: number;
+        };
+        DeletedLicenses: {
+            status: components["schemas"]["Success"];
+            deleted: number;
+        };
+        ImportedLicenses: {
+            status: components["schemas"]["Success"];
+            imported: number;
+        };
+        TransferLicenseRequest: {
+            username: components["schemas"]["Username"];
+        };
+        ResetHwidRequest: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            password: components["schemas"]["Password"];
+            nonce?: components["schemas"]["Nonce"];
+        };
+        ResetHwidResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            /**
+             * Format: date-time
+             * @description From when on the user can reset it again.
+             */
+            next_reset_at: string;
+            signature?: components["schemas"]["ResponseSignature"];
+        };
+        /** @description The developer's own label for a user, of 1 to 32 printable characters; a login answers with it. */
+        Role: string;
+        CreateUserRequest: {
+            username: components["schemas"]["Username"];
+            password?: components["schemas"]["NewPassword"];
+            email?: components["schemas"]["Email"];
+            role?: components["schemas"]["Role"];
+        };
+        UpdateUserRequest: {
+            /**
+             * Format: email
+             * @description Null removes it.
+             */
+            email?: string | null;
+            role?: components["schemas"]["Role"];
+        };
+        BanUserRequest: {
+            reason?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description When the ban ends by itself.
+             */
+            expires_at?: string | null;
+        };
+        ResetPasswordRequest: {
+            password: components["schemas"]["NewPassword"];
+        };
+        ExtendUserRequest: {
+            tier: components["schemas"]["Tier"];
+            /** @description Days of 24 hours; null is a lifetime. */
+            days: number | null;
+        };
+        ExtendUserResult: {
+            status: components["schemas"]["Success"];
+            /** @description The tier that was extended. */
+            tier: string;
+            /**
+             * Format: date-time
+             * @description When that tier ends.
+             */
+            expires_at: string;
+        };
+        ExtendUsersRequest: {
+            /** @description Days of 24 hours. */
+            days: number;
+            tier?: components["schemas"]["Tier"];
+            user_ids?: string[];
+            /**
+             * @description Everybody who has a running subscription.
+             * @enum {boolean}
+             */
+            all?: true;
+        } & (unknown | unknown);
+        ExtendUsersResult: {
+            status: components["schemas"]["Success"];
+            /** @description Users whose subscription ends later now. */
+            extended: number;
+            /** @description Users to whom the days could add nothing. */
+            unchanged: number;
+            /** @description Identifiers that are no user of the application's. */
+            unknown: number;
+        };
+        ImportUsersResult: {
+            status: components["schemas"]["Success"];
+            imported: number;
+        };
+        User: {
+            user_id: string;
+            username: string;
+            email: string | null;
+            role: string;
+            /**
+             * @description `imported`: the hash is one of another system, until the next login replaces it.
+             * @enum {string}
+             */
+            password_state: "none" | "set" | "imported";
+            /** @description Whether a machine is bound. */
+            hwid_bound: boolean;
+            /**
+             * Format: date-time
+             * @description When the user himself last reset his machine.
+             */
+            hwid_reset_at: string | null;
+            subscription: {
+                /** @enum {string} */
+                subscription_status: "none" | "active" | "expired";
+                /** @description The tier in force. */
+                tier: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it ends.
+                 */
+                expires_at: string | null;
+                /** @description The timeline of tiers, the first one first. */
+                stretches: {
+                    tier: string;
+                    /** Format: date-time */
+                    starts_at: string;
+                    /** Format: date-time */
+                    expires_at: string;
+                }[];
+            };
+            live_sessions: number;
+            /** @description The ban of the user that is in force; of several, the last one. */
+            ban: {
+                ban_id: string;
+                reason: string | null;
+                /** Format: date-time */
+                expires_at: string | null;
+                /** Format: date-time */
+                created_at: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        UserResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["User"];
+        UserList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["User"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        UserSessionList: {
+            status: components["schemas"]["Success"];
+            data: {
+                /** Format: date-time */
+                began_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description A label, the same for every session of one machine within the application. */
+                machine: string;
+            }[];
+        };
+        EndedSessions: {
+            status: components["schemas"]["Success"];
+            message: string;
+            /** @description How many there were. */
+            ended: number;
+        };
+        /** @description At most 64 KiB in UTF-8. */
+        VariableValue: string;
+        /**
+         * @description `public` for everybody, `session` for live sessions only.
+         * @enum {string}
+         */
+        Visibility: "public" | "session";
+        SetVariableRequest: {
+            value: components["schemas"]["VariableValue"];
+            visibility: components["schemas"]["Visibility"];
+        };
+        SetUserVariableRequest: {
+            value: components["schemas"]["VariableValue"];
+        };
+        UserVariable: {
+            name: string;
+            value: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        Variable: components["schemas"]["UserVariable"] & {
+            visibility: components["schemas"]["Visibility"];
+        };
+        VariableResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Variable"];
+        UserVariableResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["UserVariable"];
+        VariableList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Variable"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        UserVariableList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["UserVariable"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        ClientVariable: {
+            name: string;
+            value: string;
+            /**
+             * @description Whose variable it is.
+             * @enum {string}
+             */
+            source: "application" | "user";
+        };
+        ClientVariableResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["ClientVariable"];
+        ClientVariableList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ClientVariable"][];
+        };
+        /** @description 1 to 64 printable ASCII characters, no space at either end. */
+        FileVersion: string;
+        UpdateFileRequest: {
+            /** @description 1 to 64 printable ASCII characters, no space at either end; null for none. */
+            version?: string | null;
+            authenticated_only?: boolean;
+        };
+        ClientFile: {
+            name: string;
+            version: string | null;
+            /**
+             * Format: int64
+             * @description In bytes.
+             */
+            size: number;
+            /** @description Of the content. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description When content or settings changed last.
+             */
+            updated_at: string;
+        };
+        File: components["schemas"]["ClientFile"] & {
+            file_id: string;
+            authenticated_only: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        FileResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["File"];
+        FileList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["File"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        ClientFileList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ClientFile"][];
+        };
+        /** @description In units of the currency, with no more decimals than it has. */
+        Money: number;
+        /** @description ISO 4217. */
+        Currency: string;
+        /** @description What the reseller keeps of each price, in percent, with at most 2 decimals. */
+        CommissionMargin: number;
+        CreateResellerRequest: {
+            name: components["schemas"]["Name"];
+            currency: components["schemas"]["Currency"];
+            commission_margin?: components["schemas"]["CommissionMargin"];
+        };
+        UpdateResellerRequest: {
+            name?: components["schemas"]["Name"];
+            commission_margin?: components["schemas"]["CommissionMargin"];
+            /** @description His tokens can look, and change nothing. */
+            suspended?: boolean;
+        };
+        Reseller: {
+            reseller_id: string;
+            name: string;
+            currency: components["schemas"]["Currency"];
+            balance: components["schemas"]["Money"];
+            commission_margin: components["schemas"]["CommissionMargin"];
+            suspended: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ResellerResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Reseller"];
+        ResellerList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Reseller"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description Days that the key adds; null is a lifetime. */
+        PricedDays: number | null;
+        SetResellerPricesRequest: {
+            prices: {
+                app_id: components["schemas"]["AppId"];
+                tier: components["schemas"]["Tier"];
+                duration_days: components["schemas"]["PricedDays"];
+                price: components["schemas"]["Money"];
+            }[];
+        };
+        ResellerPrice: {
+            app_id: string;
+            app_name: string;
+            tier: string;
+            duration_days: number | null;
+            price: components["schemas"]["Money"];
+            /** @description What the reseller pays for a key: the price less the commission, rounded up. */
+            cost: number;
+        };
+        ResellerPriceList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ResellerPrice"][];
+        };
+        ResellerMovementRequest: {
+            amount: components["schemas"]["Money"];
+            note?: components["schemas"]["LedgerNote"];
+        };
+        /** @description What it is for. The reseller and the developer both see it. */
+        LedgerNote: string | null;
+        LedgerEntry: {
+            entry_id: string;
+            /** @enum {string} */
+            kind: "credit" | "debit" | "generation" | "refund";
+            /** @description What the balance changed by; negative for what was taken. */
+            amount: number;
+            /** @description After it. */
+            balance: number;
+            /** @description How many licences it paid for, or gave back. */
+            licenses: number;
+            /** @description Of the licences. */
+            app_id: string | null;
+            /** @description Of the licences. */
+            tier: string | null;
+            /** @description Of the licences; null is a lifetime. */
+            duration_days: number | null;
+            /** @description The identifier of the licence that was given back, or of the first one that was generated. */
+            reference: string | null;
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        LedgerEntryResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["LedgerEntry"];
+        LedgerEntryList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["LedgerEntry"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateResellerTokenRequest: {
+            name: components["schemas"]["Name"];
+            scopes: ("read" | "write")[];
+            /**
+             * Format: date-time
+             * @description When the token ends by itself; null or left out is never.
+             */
+            expires_at?: string | null;
+        };
+        OwnResellerResult: components["schemas"]["ResellerResult"] & {
+            prices: components["schemas"]["ResellerPrice"][];
+        };
+        CreateResellerLicensesRequest: {
+            app_id: components["schemas"]["AppId"];
+            tier: components["schemas"]["Tier"];
+            duration_days: components["schemas"]["PricedDays"];
+            amount: number;
+            note?: components["schemas"]["LedgerNote"];
+        };
+        PurchasedLicenses: {
+            status: components["schemas"]["Success"];
+            licenses: {
+                license_id: string;
+                license_key: string;
+                tier: string;
+                duration_days: number | null;
+            }[];
+            cost: components["schemas"]["Money"];
+            balance: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description The entry of the ledger. */
+            entry_id: string;
+        };
+        ResellerLicense: {
+            license_id: string;
+            license_key: string;
+            app_id: string;
+            tier: string;
+            duration_days: number | null;
+            /** @enum {string} */
+            status: "unused" | "redeemed" | "paused" | "banned";
+            note: string | null;
+            /** Format: date-time */
+            redeemed_at: string | null;
+            /** @description The user who redeemed it. */
+            redeemed_by: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ResellerLicenseList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ResellerLicense"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        RefundResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            amount: components["schemas"]["Money"];
+            balance: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description The entry of the ledger. */
+            entry_id: string;
+        };
+        ResellerUser: {
+            user_id: string;
+            username: string;
+            app_id: string;
+            /** @description The one in force. */
+            subscription_tier: string | null;
+            /** @enum {string} */
+            subscription_status: "none" | "active" | "expired";
+            /** Format: date-time */
+            subscription_expires_at: string | null;
+        };
+        ResellerUserList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ResellerUser"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        Event: {
+            id: string;
+            /** @description A noun and what happened to it, such as `session.ended`. */
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            app_id: string;
+            /** @description The user whom it is about. */
+            user_id: string | null;
+            /** @description What there is to know about it. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        EventList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Event"][];
+            /** @description What to pass as `after` to go on: the last event of the list, else `after` as it was. */
+            last_event_id: string | null;
+            /** @description Whether there are further events now. */
+            has_more: boolean;
+        };
+        /**
+         * Format: uri
+         * @description Where events are sent, by http or https.
+         */
+        WebhookUrl: string;
+        /** @description The types of events that are sent; `*` is every type, also those that later versions add. */
+        WebhookTypes: string[];
+        /** @description Verifies signatures: `whsec_` and 32 bytes in base64. */
+        WebhookSecret: string;
+        CreateWebhookRequest: {
+            url: components["schemas"]["WebhookUrl"];
+            types: components["schemas"]["WebhookTypes"];
+            description?: components["schemas"]["Remark"];
+        };
+        UpdateWebhookRequest: {
+            url?: components["schemas"]["WebhookUrl"];
+            types?: components["schemas"]["WebhookTypes"];
+            description?: components["schemas"]["Remark"];
+            enabled?: boolean;
+        };
+        Webhook: {
+            webhook_id: string;
+            url: string;
+            types: string[];
+            description: string | null;
+            enabled: boolean;
+            /** @description Why the service has disabled it; null when it is enabled, or was disabled by the developer. */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description The first failure after the last success; null when the last attempt was a success.
+             */
+            failing_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WebhookResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Webhook"];
+        WebhookList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Webhook"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreatedWebhook: components["schemas"]["WebhookResult"] & {
+            secret: components["schemas"]["WebhookSecret"];
+        };
+        RotateWebhookSecretRequest: {
+            /** @description How long the old secret signs too; 86400 when left out. */
+            overlap_seconds?: number;
+        };
+        RotatedWebhookSecret: {
+            status: components["schemas"]["Success"];
+            webhook_id: string;
+            secret: components["schemas"]["WebhookSecret"];
+            /** Format: date-time */
+            previous_secret_expires_at: string;
+        };
+        ReplayWebhookEventsRequest: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string;
+            /** @description `next_cursor` of the request before. */
+            cursor?: string;
+        };
+        WebhookReplayResult: {
+            status: components["schemas"]["Success"];
+            replayed: number;
+            /** @description Null when there are no more events. */
+            next_cursor: string | null;
+        };
+        WebhookDelivery: {
+            delivery_id: string;
+            webhook_id: string;
+            /**
+             * @description Why it is sent.
+             * @enum {string}
+             */
+            cause: "event" | "replay" | "test";
+            /**
+             * @description `pending` is before its first attempt or between two.
+             * @enum {string}
+             */
+            state: "pending" | "succeeded" | "failed";
+            event: {
+                /** @description `webhook-id` of every attempt. */
+                id: string;
+                type: string;
+            };
+            attempts: number;
+            /** @description Of the last attempt; null without an answer. */
+            response_status: number | null;
+            /** @description Of the last attempt. */
+            duration_ms: number | null;
+            /** @description What was wrong with the last attempt, in words. */
+            error: string | null;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried next at the earliest; null when it is not.
+             */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookDeliveryResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["WebhookDelivery"];
+        WebhookDeliveryList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["WebhookDelivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        WebhookDeliveryDetails: components["schemas"]["WebhookDeliveryResult"] & {
+            /** @description The body as it is sent, byte by byte. */
+            payload: string;
+            /** @description Every attempt, the first one first. */
+            attempt_log: {
+                attempt: number;
+                /** Format: date-time */
+                attempted_at: string;
+                duration_ms: number;
+                response_status: number | null;
+                /** @description The first KiB of the answer as text. */
+                response_body: string | null;
+                error: string | null;
+            }[];
+        };
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
@@ -1175,6 +3949,8 @@ export interface components {
             /** Format: date-time */
             timestamp?: string;
             request_id?: string;
+            /** @description With `HWID_RESET_TOO_SOON`: the seconds of `Retry-After`. */
+            retry_after?: number;
             /**
              * Format: date-time
              * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
@@ -1203,6 +3979,8 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             request_id?: string;
+            /** @description With `HWID_RESET_TOO_SOON`: the seconds of `Retry-After`. */
+            retry_after?: number;
             /**
              * Format: date-time
              * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
@@ -1347,6 +4125,44 @@ export interface components {
                  *       "hint": "Send a valid bearer token in the Authorization header.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/unauthorized",
                  *       "type": "http://127.0.0.1:3000/errors/unauthorized",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
+        /** @description The balance does not suffice. */
+        PaymentRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://127.0.0.1:3000/errors/insufficient-balance",
+                 *       "title": "Insufficient balance",
+                 *       "status": 402,
+                 *       "detail": "This costs 87.50 USD, and the balance is 12.00 USD.",
+                 *       "instance": "/api/v2/dev/reseller/licenses",
+                 *       "code": "INSUFFICIENT_BALANCE",
+                 *       "hint": "Ask the developer for credit, or take less. Nothing was charged.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/insufficient-balance",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "INSUFFICIENT_BALANCE",
+                 *       "code": 402,
+                 *       "message": "This costs 87.50 USD, and the balance is 12.00 USD.",
+                 *       "hint": "Ask the developer for credit, or take less. Nothing was charged.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/insufficient-balance",
+                 *       "type": "http://127.0.0.1:3000/errors/insufficient-balance",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
                  *     }
@@ -1744,6 +4560,101 @@ export interface components {
          */
         TokenId: string;
         /**
+         * @description The licence's identifier.
+         * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+         */
+        LicenseId: string;
+        /** @description Of one status. */
+        LicenseStatus: "unused" | "redeemed" | "paused" | "banned";
+        /** @description Of one tier. */
+        LicenseTier: components["schemas"]["Tier"];
+        /** @description Generated by one reseller. */
+        LicenseReseller: string;
+        /** @description A part of the note of at least 3 characters, a whole key, or the name or id of the user who redeemed it. */
+        LicenseSearch: string;
+        /**
+         * @description The user's identifier.
+         * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+         */
+        UserId: string;
+        /**
+         * @description The variable's name.
+         * @example motd
+         */
+        VariableName: string;
+        /**
+         * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+         *     exactly, capitals and all.
+         * @example setup.exe
+         */
+        FileName: string;
+        /**
+         * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
+         *     cannot be read are ignored.
+         * @example bytes=1048576-
+         */
+        Range: string;
+        /**
+         * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+         * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         */
+        IfRange: string;
+        /**
+         * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+         * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         */
+        IfNoneMatch: string;
+        /**
+         * @description The reseller's identifier.
+         * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+         */
+        ResellerId: string;
+        /**
+         * @description The identifier of a licence that the reseller has generated.
+         * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+         */
+        ResellerLicenseId: string;
+        /**
+         * @description The identifier of a user who has redeemed one of the reseller's keys.
+         * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+         */
+        ResellerUserId: string;
+        /**
+         * @description The `id` of the event behind which the list begins.
+         * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+         */
+        AfterEvent: string;
+        /**
+         * @description The oldest one first, or the newest one. The oldest one when left out.
+         * @example asc
+         */
+        EventOrder: "asc" | "desc";
+        /**
+         * @description Only events of these types, separated by commas.
+         * @example session.ended,user.banned
+         */
+        EventTypes: string;
+        /**
+         * @description Only events about this user.
+         * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
+         */
+        EventUser: string;
+        /**
+         * @description The `id` of the last event that the client has got.
+         * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+         */
+        LastEventId: string;
+        /**
+         * @description The webhook endpoint's identifier.
+         * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+         */
+        WebhookId: string;
+        /**
+         * @description The delivery's identifier.
+         * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
+         */
+        DeliveryId: string;
+        /**
          * @description How many items a page has at most.
          * @example 20
          */
@@ -1803,6 +4714,41 @@ export interface components {
          * @example Bearer realm="latchkey"
          */
         WwwAuthenticate: string;
+        /**
+         * @description Names the file (RFC 6266).
+         * @example attachment; filename="users.csv"
+         */
+        UsersFile: string;
+        /**
+         * @description Names exactly this content (RFC 9110, section 8.8.3).
+         * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         */
+        ETag: string;
+        /**
+         * @description Parts can be asked for.
+         * @example bytes
+         */
+        AcceptRanges: "bytes";
+        /**
+         * @description Always an attachment, with the file's name (RFC 6266).
+         * @example attachment; filename=setup.exe
+         */
+        ContentDisposition: string;
+        /**
+         * @description Which part it is, and the size of the whole.
+         * @example bytes 1048576-48211967/48211968
+         */
+        ContentRange: string;
+        /**
+         * @description The SHA-256 of the whole content (RFC 9530).
+         * @example sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:
+         */
+        ReprDigest: string;
+        /**
+         * @description The file's version, when it has one.
+         * @example 1.4.2
+         */
+        XFileVersion: string;
     };
     pathItems: never;
 }
@@ -2980,6 +5926,7 @@ export interface operations {
                      *             "VIP"
                      *           ],
                      *           "users": 12,
+                     *           "previous_secret_until": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "updated_at": "2026-11-21T10:00:00.000Z"
                      *         }
@@ -3056,6 +6003,7 @@ export interface operations {
                      *         "VIP"
                      *       ],
                      *       "users": 0,
+                     *       "previous_secret_until": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
@@ -3120,6 +6068,7 @@ export interface operations {
                      *         "VIP"
                      *       ],
                      *       "users": 12,
+                     *       "previous_secret_until": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "updated_at": "2026-11-21T10:05:00.000Z"
                      *     }
@@ -3230,6 +6179,7 @@ export interface operations {
                      *         "VIP"
                      *       ],
                      *       "users": 12,
+                     *       "previous_secret_until": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "updated_at": "2026-11-21T10:05:00.000Z"
                      *     }
@@ -3250,6 +6200,14 @@ export interface operations {
     listLicenses: {
         parameters: {
             query?: {
+                /** @description Of one status. */
+                status?: components["parameters"]["LicenseStatus"];
+                /** @description Of one tier. */
+                tier?: components["parameters"]["LicenseTier"];
+                /** @description Generated by one reseller. */
+                reseller_id?: components["parameters"]["LicenseReseller"];
+                /** @description A part of the note of at least 3 characters, a whole key, or the name or id of the user who redeemed it. */
+                q?: components["parameters"]["LicenseSearch"];
                 /**
                  * @description How many items a page has at most.
                  * @example 20
@@ -3291,6 +6249,8 @@ export interface operations {
                      *           "redeem_by": null,
                      *           "redeemed_at": "2026-11-21T10:10:00.000Z",
                      *           "redeemed_by": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "reseller_id": null,
+                     *           "ban_reason": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ],
@@ -3358,12 +6318,19 @@ export interface operations {
                      *           "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
                      *           "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *           "tier": "Pro",
-                     *           "duration_days": 30
+                     *           "duration_days": 30,
+                     *           "note": null,
+                     *           "redeem_by": null
                      *         }
                      *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["CreatedLicenses"];
+                    /**
+                     * @example license_key,tier,duration_days,note,redeem_by,license_id
+                     *     7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA,Pro,30,,,lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                     */
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3374,6 +6341,54 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteUnusedLicenses: {
+        parameters: {
+            query: {
+                /**
+                 * @description Says that unused keys are meant.
+                 * @example unused
+                 */
+                status: "unused";
+                /** @description Of one tier. */
+                tier?: components["parameters"]["LicenseTier"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys are gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "deleted": 1250
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedLicenses"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -3546,6 +6561,5193 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDeveloper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "email": "grace@example.com",
+                     *       "name": "Grace",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "plan": {
+                     *         "id": "free",
+                     *         "name": "Free"
+                     *       },
+                     *       "quotas": {
+                     *         "apps": {
+                     *           "limit": 25,
+                     *           "used": 3
+                     *         },
+                     *         "users_per_app": {
+                     *           "limit": 100000,
+                     *           "used": 1208
+                     *         }
+                     *       },
+                     *       "actor": {
+                     *         "kind": "developer",
+                     *         "id": "dev_01kazm2c5gf0b9s3w8h1x6k4td"
+                     *       },
+                     *       "scopes": [
+                     *         "read",
+                     *         "write",
+                     *         "auth:dev"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeveloperResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    logoutDeveloper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Token ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogoutResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateApplicationSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The application has a new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *       "secret": "sk_vYxMoRtU6iNPzDgAuHs1KbEw9Lr3mXy7n0cT52J8fVQ",
+                     *       "previous_secret_until": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endSecretOverlap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Only the current secret is taken. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Previous secret ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day.
+                 * @example 2026-11-19
+                 */
+                from?: string;
+                /**
+                 * @description The last day.
+                 * @example 2026-11-21
+                 */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics of these days. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "from": "2026-11-19",
+                     *       "to": "2026-11-21",
+                     *       "days": [
+                     *         "2026-11-19",
+                     *         "2026-11-20",
+                     *         "2026-11-21"
+                     *       ],
+                     *       "series": {
+                     *         "users": {
+                     *           "new": [
+                     *             4,
+                     *             0,
+                     *             2
+                     *           ],
+                     *           "deleted": [
+                     *             0,
+                     *             1,
+                     *             0
+                     *           ],
+                     *           "total": [
+                     *             10,
+                     *             9,
+                     *             11
+                     *           ]
+                     *         },
+                     *         "logins": {
+                     *           "total": [
+                     *             9,
+                     *             7,
+                     *             4
+                     *           ],
+                     *           "by_tier": [
+                     *             {
+                     *               "tier": "Pro",
+                     *               "counts": [
+                     *                 6,
+                     *                 5,
+                     *                 3
+                     *               ]
+                     *             },
+                     *             {
+                     *               "tier": null,
+                     *               "counts": [
+                     *                 3,
+                     *                 2,
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "by_version": [
+                     *             {
+                     *               "version": "1.4.0",
+                     *               "counts": [
+                     *                 8,
+                     *                 7,
+                     *                 4
+                     *               ]
+                     *             },
+                     *             {
+                     *               "version": null,
+                     *               "counts": [
+                     *                 1,
+                     *                 0,
+                     *                 0
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "other_versions": [
+                     *             0,
+                     *             0,
+                     *             0
+                     *           ]
+                     *         },
+                     *         "activations": {
+                     *           "total": [
+                     *             2,
+                     *             0,
+                     *             1
+                     *           ],
+                     *           "by_tier": [
+                     *             {
+                     *               "tier": "Pro",
+                     *               "counts": [
+                     *                 2,
+                     *                 0,
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
+                     *         "live_sessions": [
+                     *           5,
+                     *           6,
+                     *           4
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    extendLicenses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "days": 7,
+                 *       "license_ids": [
+                 *         "lic_01kazm8e3rfxkb0a6t2d5v9j1m"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExtendLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description What was extended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "licenses": 1,
+                     *       "users": 0,
+                     *       "left": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtendedLicenses"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    importLicenses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example key,tier,duration_days,note,redeem_by,status
+                 *     OLD-KEY-7F3A-99C1,Pro,30,From the old shop,2027-01-31T00:00:00Z,unused
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description The keys are there. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "imported": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportedLicenses"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportLicenses: {
+        parameters: {
+            query?: {
+                /** @description Of one status. */
+                status?: components["parameters"]["LicenseStatus"];
+                /** @description Of one tier. */
+                tier?: components["parameters"]["LicenseTier"];
+                /** @description Generated by one reseller. */
+                reseller_id?: components["parameters"]["LicenseReseller"];
+                /** @description A part of the note of at least 3 characters, a whole key, or the name or id of the user who redeemed it. */
+                q?: components["parameters"]["LicenseSearch"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example license_key,tier,duration_days,note,redeem_by,license_id,status,redeemed_at,redeemed_by,reseller_id,ban_reason,created_at
+                     *     7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA,Pro,30,,,lic_01kazm8e3rfxkb0a6t2d5v9j1m,unused,,,,,2026-11-21T10:00:00.000Z
+                     */
+                    "text/csv": string;
+                    /** @example {"license_id":"lic_01kazm8e3rfxkb0a6t2d5v9j1m","license_key":"7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA","tier":"Pro","duration_days":30,"status":"unused","note":null,"redeem_by":null,"redeemed_at":null,"redeemed_by":null,"reseller_id":null,"ban_reason":null,"created_at":"2026-11-21T10:00:00.000Z"} */
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "unused",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": null,
+                     *         "redeemed_by": null,
+                     *         "reseller_id": null,
+                     *         "ban_reason": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Licence deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Spring sale"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateLicenseRequest"];
+            };
+        };
+        responses: {
+            /** @description The key as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "unused",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": null,
+                     *         "redeemed_by": null,
+                     *         "reseller_id": null,
+                     *         "ban_reason": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    banLicense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Charged back",
+                 *       "ban_user": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanLicenseRequest"];
+            };
+        };
+        responses: {
+            /** @description The key is banned. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "banned",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": "2026-11-21T10:10:00.000Z",
+                     *         "redeemed_by": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *         "reseller_id": null,
+                     *         "ban_reason": "Charged back",
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanLicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    unbanLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is no longer banned. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "unused",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": null,
+                     *         "redeemed_by": null,
+                     *         "reseller_id": null,
+                     *         "ban_reason": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    pauseLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "paused",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": null,
+                     *         "redeemed_by": null,
+                     *         "reseller_id": null,
+                     *         "ban_reason": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resumeLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is no longer paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "unused",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": null,
+                     *         "redeemed_by": null,
+                     *         "reseller_id": null,
+                     *         "ban_reason": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    transferLicense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The licence's identifier.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["LicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "username": "grace"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransferLicenseRequest"];
+            };
+        };
+        responses: {
+            /** @description The key has a new holder. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "license": {
+                     *         "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *         "tier": "Pro",
+                     *         "duration_days": 30,
+                     *         "status": "redeemed",
+                     *         "note": "Spring sale",
+                     *         "redeem_by": null,
+                     *         "redeemed_at": "2026-11-21T10:10:00.000Z",
+                     *         "redeemed_by": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *         "reseller_id": null,
+                     *         "ban_reason": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LicenseResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resetHwid: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+                 */
+                "x-signature"?: components["parameters"]["OptionalSignature"];
+                /**
+                 * @description The present in Unix milliseconds.
+                 * @example 1795257814000
+                 */
+                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResetHwidRequest"];
+            };
+        };
+        responses: {
+            /** @description No machine is bound, and no session is left. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Hardware reset.",
+                     *       "next_reset_at": "2026-11-28T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResetHwidResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The beginning of the username or of the e-mail address, without regard to case.
+                 * @example ada
+                 */
+                q?: string;
+                /** @description Whether a ban of the user is in force. */
+                banned?: "true" | "false";
+                /** @description The tier that is in force. */
+                tier?: components["schemas"]["Tier"];
+                /** @description Whether a machine is bound. */
+                hwid_bound?: "true" | "false";
+                /** @description Created from this moment on. */
+                created_since?: string;
+                /** @description Created before this moment. */
+                created_until?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "username": "ada",
+                     *           "email": "ada@example.com",
+                     *           "role": "user",
+                     *           "password_state": "set",
+                     *           "hwid_bound": true,
+                     *           "hwid_reset_at": null,
+                     *           "subscription": {
+                     *             "subscription_status": "active",
+                     *             "tier": "Pro",
+                     *             "expires_at": "2026-12-21T10:00:00.000Z",
+                     *             "stretches": [
+                     *               {
+                     *                 "tier": "Pro",
+                     *                 "starts_at": "2026-11-21T10:00:00.000Z",
+                     *                 "expires_at": "2026-12-21T10:00:00.000Z"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "live_sessions": 1,
+                     *           "ban": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple",
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The account exists. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *       "username": "ada",
+                     *       "email": "ada@example.com",
+                     *       "role": "user",
+                     *       "password_state": "set",
+                     *       "hwid_bound": false,
+                     *       "hwid_reset_at": null,
+                     *       "subscription": {
+                     *         "subscription_status": "none",
+                     *         "tier": null,
+                     *         "expires_at": null,
+                     *         "stretches": []
+                     *       },
+                     *       "live_sessions": 0,
+                     *       "ban": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    extendUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "days": 7,
+                 *       "user_ids": [
+                 *         "usr_01kazm6t0hfa8bk4n2q7r9s1vx"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExtendUsersRequest"];
+            };
+        };
+        responses: {
+            /** @description The days are added. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "extended": 2,
+                     *       "unchanged": 1,
+                     *       "unknown": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtendUsersResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    importUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example username,email,role,password_hash,tier,days,expires_at
+                 *     ada,ada@example.com,,$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy,Pro,30,
+                 *     grace,,,,,,
+                 */
+                "text/csv": string;
+                /**
+                 * @example {"username":"ada","email":"ada@example.com","tier":"Pro","days":30}
+                 *     {"username":"grace"}
+                 */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description The users exist. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "imported": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportUsersResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The beginning of the username or of the e-mail address, without regard to case.
+                 * @example ada
+                 */
+                q?: string;
+                /** @description Whether a ban of the user is in force. */
+                banned?: "true" | "false";
+                /** @description The tier that is in force. */
+                tier?: components["schemas"]["Tier"];
+                /** @description Whether a machine is bound. */
+                hwid_bound?: "true" | "false";
+                /** @description Created from this moment on. */
+                created_since?: string;
+                /** @description Created before this moment. */
+                created_until?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["UsersFile"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example user_id,username,email,role,hwid_bound,banned,tier,expires_at,created_at
+                     *     usr_01kazm6t0hfa8bk4n2q7r9s1vx,ada,ada@example.com,user,true,false,Pro,2026-12-21T10:00:00.000Z,2026-11-21T10:00:00.000Z
+                     */
+                    "text/csv": string;
+                    /** @example {"user_id":"usr_01kazm6t0hfa8bk4n2q7r9s1vx","username":"ada","email":"ada@example.com","role":"user","hwid_bound":true,"banned":false,"tier":"Pro","expires_at":"2026-12-21T10:00:00.000Z","created_at":"2026-11-21T10:00:00.000Z"} */
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *       "username": "ada",
+                     *       "email": "ada@example.com",
+                     *       "role": "user",
+                     *       "password_state": "set",
+                     *       "hwid_bound": true,
+                     *       "hwid_reset_at": null,
+                     *       "subscription": {
+                     *         "subscription_status": "active",
+                     *         "tier": "Pro",
+                     *         "expires_at": "2026-12-21T10:00:00.000Z",
+                     *         "stretches": [
+                     *           {
+                     *             "tier": "Pro",
+                     *             "starts_at": "2026-11-21T10:00:00.000Z",
+                     *             "expires_at": "2026-12-21T10:00:00.000Z"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "live_sessions": 1,
+                     *       "ban": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "User deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The user as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *       "username": "ada",
+                     *       "email": "ada@example.com",
+                     *       "role": "user",
+                     *       "password_state": "set",
+                     *       "hwid_bound": true,
+                     *       "hwid_reset_at": null,
+                     *       "subscription": {
+                     *         "subscription_status": "active",
+                     *         "tier": "Pro",
+                     *         "expires_at": "2026-12-21T10:00:00.000Z",
+                     *         "stretches": [
+                     *           {
+                     *             "tier": "Pro",
+                     *             "starts_at": "2026-11-21T10:00:00.000Z",
+                     *             "expires_at": "2026-12-21T10:00:00.000Z"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "live_sessions": 1,
+                     *       "ban": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    banUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Shared the account"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The ban is in force. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
+                     *       "kind": "user",
+                     *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *       "network": null,
+                     *       "reason": "Shared the account",
+                     *       "expires_at": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    unbanUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user may log in again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Ban lifted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resetUserHwid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No machine is bound. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Hardware reset."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resetUserPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResetPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The new password counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Password set."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    extendUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tier": "Pro",
+                 *       "days": 30
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExtendUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The time is added. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "tier": "Pro",
+                     *       "expires_at": "2026-12-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtendUserResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions that have neither ended nor expired. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "began_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-22T10:00:00.000Z",
+                     *           "machine": "9f86d081"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserSessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No session is left. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Sessions ended.",
+                     *       "ended": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listVariables: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of variables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "name": "motd",
+                     *           "value": "Welcome back.",
+                     *           "visibility": "public",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VariableList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variable. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "name": "motd",
+                     *       "value": "Welcome back.",
+                     *       "visibility": "public",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VariableResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "value": "Welcome back.",
+                 *       "visibility": "public"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetVariableRequest"];
+            };
+        };
+        responses: {
+            /** @description The variable as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "name": "motd",
+                     *       "value": "Welcome back.",
+                     *       "visibility": "public",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VariableResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variable is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Variable deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listUserVariables: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the user's variables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "name": "high_score",
+                     *           "value": "4711",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserVariableList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setUserVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: string;
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "value": "4711"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetUserVariableRequest"];
+            };
+        };
+        responses: {
+            /** @description The variable as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "name": "high_score",
+                     *       "value": "4711",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserVariableResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteUserVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The user's identifier.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: string;
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variable is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Variable deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listClientVariables: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "name": "high_score",
+                     *           "value": "4711",
+                     *           "source": "user"
+                     *         },
+                     *         {
+                     *           "name": "motd",
+                     *           "value": "Welcome back.",
+                     *           "source": "application"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientVariableList"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientVariable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variable. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "name": "motd",
+                     *       "value": "Welcome back.",
+                     *       "source": "application"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientVariableResult"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listFiles: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "file_id": "fil_01kazmc4w9fq2t5b8x1d6r3n0y",
+                     *           "name": "setup.exe",
+                     *           "version": "1.4.2",
+                     *           "size": 48211968,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "authenticated_only": true,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "file_id": "fil_01kazmc4w9fq2t5b8x1d6r3n0y",
+                     *       "name": "setup.exe",
+                     *       "version": "1.4.2",
+                     *       "size": 48211968,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "authenticated_only": true,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    uploadFile: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The version of the content, as the developer counts.
+                 * @example 1.4.2
+                 */
+                version?: components["schemas"]["FileVersion"];
+                /**
+                 * @description Whether only whoever sends the token of a live session gets the file.
+                 * @example true
+                 */
+                authenticated_only?: "true" | "false";
+            };
+            header?: {
+                /**
+                 * @description The SHA-256 of the content in hexadecimal.
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                "X-Checksum-SHA256"?: string;
+                /**
+                 * @description The digest of the content (RFC 9530). Algorithms besides `sha-256` are ignored.
+                 * @example sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:
+                 */
+                "Content-Digest"?: string;
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example MZ... */
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The file as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "file_id": "fil_01kazmc4w9fq2t5b8x1d6r3n0y",
+                     *       "name": "setup.exe",
+                     *       "version": "1.4.2",
+                     *       "size": 48211968,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "authenticated_only": true,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The body does not come. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "http://127.0.0.1:3000/errors/request-timeout",
+                     *       "title": "Request timeout",
+                     *       "status": 408,
+                     *       "detail": "Less than 32 KiB of the body came within 30 seconds."
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    /**
+                     * @example {
+                     *       "status": "fail",
+                     *       "error": "REQUEST_TIMEOUT",
+                     *       "code": 408,
+                     *       "message": "Less than 32 KiB of the body came within 30 seconds.",
+                     *       "hint": "Send the whole request within 30 seconds.",
+                     *       "docs_url": "http://127.0.0.1:3000/errors/request-timeout",
+                     *       "type": "http://127.0.0.1:3000/errors/request-timeout",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LegacyError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "File deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "1.4.3",
+                 *       "authenticated_only": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateFileRequest"];
+            };
+        };
+        responses: {
+            /** @description The file as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "file_id": "fil_01kazmc4w9fq2t5b8x1d6r3n0y",
+                     *       "name": "setup.exe",
+                     *       "version": "1.4.3",
+                     *       "size": 48211968,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "authenticated_only": true,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    downloadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
+                 *     cannot be read are ignored.
+                 * @example bytes=1048576-
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Repr-Digest": components["headers"]["ReprDigest"];
+                    "X-File-Version": components["headers"]["XFileVersion"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example MZ... */
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The part that was asked for. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Repr-Digest": components["headers"]["ReprDigest"];
+                    "X-File-Version": components["headers"]["XFileVersion"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example MZ... */
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The content is the one with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The range begins behind the end of the file. */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "title": "Range not satisfiable",
+                     *       "status": 416,
+                     *       "detail": "The range begins behind the end of the file."
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    /**
+                     * @example {
+                     *       "status": "fail",
+                     *       "error": "RANGE_NOT_SATISFIABLE",
+                     *       "code": 416,
+                     *       "message": "The range begins behind the end of the file.",
+                     *       "hint": "Ask for bytes below the size that Content-Range names.",
+                     *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LegacyError"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listClientFiles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "name": "setup.exe",
+                     *           "version": "1.4.2",
+                     *           "size": 48211968,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientFileList"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    downloadClientFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
+                 *     cannot be read are ignored.
+                 * @example bytes=1048576-
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Repr-Digest": components["headers"]["ReprDigest"];
+                    "X-File-Version": components["headers"]["XFileVersion"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example MZ... */
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The part that was asked for. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Repr-Digest": components["headers"]["ReprDigest"];
+                    "X-File-Version": components["headers"]["XFileVersion"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example MZ... */
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The content is the one with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The range begins behind the end of the file. */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "title": "Range not satisfiable",
+                     *       "status": 416,
+                     *       "detail": "The range begins behind the end of the file."
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    /**
+                     * @example {
+                     *       "status": "fail",
+                     *       "error": "RANGE_NOT_SATISFIABLE",
+                     *       "code": 416,
+                     *       "message": "The range begins behind the end of the file.",
+                     *       "hint": "Ask for bytes below the size that Content-Range names.",
+                     *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LegacyError"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listResellers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of resellers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *           "name": "Keys & More",
+                     *           "currency": "USD",
+                     *           "balance": 250,
+                     *           "commission_margin": 12.5,
+                     *           "suspended": false,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createReseller: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Keys & More",
+                 *       "currency": "USD",
+                 *       "commission_margin": 12.5
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateResellerRequest"];
+            };
+        };
+        responses: {
+            /** @description The reseller exists, with an empty balance. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *       "name": "Keys & More",
+                     *       "currency": "USD",
+                     *       "balance": 0,
+                     *       "commission_margin": 12.5,
+                     *       "suspended": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getReseller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reseller. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *       "name": "Keys & More",
+                     *       "currency": "USD",
+                     *       "balance": 250,
+                     *       "commission_margin": 12.5,
+                     *       "suspended": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteReseller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reseller is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Reseller deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateReseller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "suspended": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateResellerRequest"];
+            };
+        };
+        responses: {
+            /** @description The reseller as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *       "name": "Keys & More",
+                     *       "currency": "USD",
+                     *       "balance": 250,
+                     *       "commission_margin": 12.5,
+                     *       "suspended": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listResellerPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The prices. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "app_name": "Aurora Editor",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "price": 9.99,
+                     *           "cost": 8.75
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerPriceList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setResellerPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prices": [
+                 *         {
+                 *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *           "tier": "Pro",
+                 *           "duration_days": 30,
+                 *           "price": 9.99
+                 *         },
+                 *         {
+                 *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *           "tier": "Pro",
+                 *           "duration_days": null,
+                 *           "price": 99
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetResellerPricesRequest"];
+            };
+        };
+        responses: {
+            /** @description The prices as they are now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "app_name": "Aurora Editor",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "price": 9.99,
+                     *           "cost": 8.75
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerPriceList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    creditReseller: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": 250,
+                 *       "note": "Bank transfer of 20 November"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResellerMovementRequest"];
+            };
+        };
+        responses: {
+            /** @description The entry of the ledger. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6",
+                     *       "kind": "credit",
+                     *       "amount": 250,
+                     *       "balance": 250,
+                     *       "licenses": 0,
+                     *       "app_id": null,
+                     *       "tier": null,
+                     *       "duration_days": null,
+                     *       "reference": null,
+                     *       "note": "Bank transfer of 20 November",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerEntryResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    debitReseller: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": 250,
+                 *       "note": "Paid out"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResellerMovementRequest"];
+            };
+        };
+        responses: {
+            /** @description The entry of the ledger. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6",
+                     *       "kind": "debit",
+                     *       "amount": -250,
+                     *       "balance": 0,
+                     *       "licenses": 0,
+                     *       "app_id": null,
+                     *       "tier": null,
+                     *       "duration_days": null,
+                     *       "reference": null,
+                     *       "note": "Paid out",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerEntryResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listResellerLedger: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the ledger. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6",
+                     *           "kind": "generation",
+                     *           "amount": -87.5,
+                     *           "balance": 162.5,
+                     *           "licenses": 10,
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *           "note": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listResellerTokens: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of tokens. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "token_id": "tok_01kazmb6jvf1ta9r4w2y8d0e3h",
+                     *           "name": "Shop",
+                     *           "scopes": [
+                     *             "read",
+                     *             "write"
+                     *           ],
+                     *           "expires_at": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createResellerToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Shop",
+                 *       "scopes": [
+                 *         "read",
+                 *         "write"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateResellerTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "token_id": "tok_01kazmb6jvf1ta9r4w2y8d0e3h",
+                     *       "name": "Shop",
+                     *       "scopes": [
+                     *         "read",
+                     *         "write"
+                     *       ],
+                     *       "expires_at": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "token": "lkr_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteResellerToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reseller's identifier.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerId"];
+                /**
+                 * @description The API token's identifier.
+                 * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
+                 */
+                token_id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token is revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Reseller token revoked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOwnReseller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Your account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *       "name": "Keys & More",
+                     *       "currency": "USD",
+                     *       "balance": 250,
+                     *       "commission_margin": 12.5,
+                     *       "suspended": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "prices": [
+                     *         {
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "app_name": "Aurora Editor",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "price": 9.99,
+                     *           "cost": 8.75
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnResellerResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listResellerLicenses: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Of one status. */
+                status?: "unused" | "redeemed" | "paused" | "banned";
+                /** @description Of one application. */
+                app_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of licence keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *           "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "status": "redeemed",
+                     *           "note": null,
+                     *           "redeemed_at": "2026-11-21T10:10:00.000Z",
+                     *           "redeemed_by": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerLicenseList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createResellerLicenses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "tier": "Pro",
+                 *       "duration_days": 30,
+                 *       "amount": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateResellerLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The keys, what they cost, and what is left. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "licenses": [
+                     *         {
+                     *           "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *           "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30
+                     *         }
+                     *       ],
+                     *       "cost": 8.75,
+                     *       "balance": 241.25,
+                     *       "currency": "USD",
+                     *       "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PurchasedLicenses"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    refundResellerLicense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The identifier of a licence that the reseller has generated.
+                 * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                 */
+                license_id: components["parameters"]["ResellerLicenseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was paid back. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "License refunded.",
+                     *       "amount": 8.75,
+                     *       "balance": 250,
+                     *       "currency": "USD",
+                     *       "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RefundResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOwnLedger: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the ledger. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6",
+                     *           "kind": "generation",
+                     *           "amount": -87.5,
+                     *           "balance": 162.5,
+                     *           "licenses": 10,
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *           "note": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listResellerUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "username": "ada",
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "subscription_tier": "Pro",
+                     *           "subscription_status": "active",
+                     *           "subscription_expires_at": "2026-12-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerUserList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resetResellerUserHwid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of a user who has redeemed one of the reseller's keys.
+                 * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+                 */
+                user_id: components["parameters"]["ResellerUserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user is bound to no machine. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Hardware lock reset."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `id` of the event behind which the list begins.
+                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                 */
+                after?: components["parameters"]["AfterEvent"];
+                /**
+                 * @description The oldest one first, or the newest one. The oldest one when left out.
+                 * @example asc
+                 */
+                order?: components["parameters"]["EventOrder"];
+                /**
+                 * @description Only events of these types, separated by commas.
+                 * @example session.ended,user.banned
+                 */
+                type?: components["parameters"]["EventTypes"];
+                /**
+                 * @description Only events about this user.
+                 * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
+                 */
+                user_id?: components["parameters"]["EventUser"];
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events from a point on. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01kazmd3t8e6y9q2v5n7x0b4wj",
+                     *           "type": "session.ended",
+                     *           "timestamp": "2026-11-21T10:00:00.000Z",
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "user_id": "usr_01kazm6h2bf8r4c7m0z5k9d3tw",
+                     *           "data": {
+                     *             "reason": "logout",
+                     *             "began_at": "2026-11-21T09:00:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "last_event_id": "evt_01kazmd3t8e6y9q2v5n7x0b4wj",
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events of these types, separated by commas.
+                 * @example session.ended,user.banned
+                 */
+                type?: components["parameters"]["EventTypes"];
+            };
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has got.
+                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *     id: evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                     *
+                     *     id: evt_01kazmdm0qf3h6s8w1y4a7c9ek
+                     *     event: session.ended
+                     *     data: {"id":"evt_01kazmdm0qf3h6s8w1y4a7c9ek","type":"session.ended","timestamp":"2026-11-21T10:00:00.000Z","app_id":"app_01kazm4q7ffx8v5t2w9y3b6n1c","user_id":"usr_01kazm6h2bf8r4c7m0z5k9d3tw","data":{"reason":"logout","began_at":"2026-11-21T09:00:00.000Z"}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    streamSessionEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has got.
+                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: evt_01kazmdm0qf3h6s8w1y4a7c9ek
+                     *     event: application.paused
+                     *     data: {"id":"evt_01kazmdm0qf3h6s8w1y4a7c9ek","type":"application.paused","timestamp":"2026-11-21T10:00:00.000Z","app_id":"app_01kazm4q7ffx8v5t2w9y3b6n1c","user_id":null,"data":{"status_code":"paused","changed":[]}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of endpoints. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *           "url": "https://example.com/latchkey",
+                     *           "types": [
+                     *             "user.banned",
+                     *             "license.redeemed"
+                     *           ],
+                     *           "description": "Discord bot",
+                     *           "enabled": true,
+                     *           "disabled_reason": null,
+                     *           "disabled_at": null,
+                     *           "failing_since": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://example.com/latchkey",
+                 *       "types": [
+                 *         "user.banned",
+                 *         "license.redeemed"
+                 *       ],
+                 *       "description": "Discord bot"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, and its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "url": "https://example.com/latchkey",
+                     *       "types": [
+                     *         "user.banned",
+                     *         "license.redeemed"
+                     *       ],
+                     *       "description": "Discord bot",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z",
+                     *       "secret": "whsec_cYJbZc0dRZ8m3Xn7Qe1tLw5uYk2vHs9pBf4gJr6aT0E="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "url": "https://example.com/latchkey",
+                     *       "types": [
+                     *         "user.banned",
+                     *         "license.redeemed"
+                     *       ],
+                     *       "description": "Discord bot",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Webhook deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "types": [
+                 *         "*"
+                 *       ],
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The endpoint as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "url": "https://example.com/latchkey",
+                     *       "types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Discord bot",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateWebhookSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "secret": "whsec_cYJbZc0dRZ8m3Xn7Qe1tLw5uYk2vHs9pBf4gJr6aT0E=",
+                     *       "previous_secret_expires_at": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotatedWebhookSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, which is under way. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "delivery_id": "dlv_01kazmdg7tf5fs2m4n6p8q0r1v",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "cause": "test",
+                     *       "state": "pending",
+                     *       "event": {
+                     *         "id": "evt_01kazmdc9bek8a1c3e5g7j9k2m",
+                     *         "type": "webhook.test"
+                     *       },
+                     *       "attempts": 0,
+                     *       "response_status": null,
+                     *       "duration_ms": null,
+                     *       "error": null,
+                     *       "last_attempt_at": null,
+                     *       "next_attempt_at": "2026-11-21T10:00:00.012Z",
+                     *       "created_at": "2026-11-21T10:00:00.012Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replayWebhookEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-20T00:00:00.000Z",
+                 *       "until": "2026-11-21T00:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayWebhookEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description The deliveries are under way. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "replayed": 42,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Of one state. */
+                state?: "pending" | "succeeded" | "failed";
+                /** @description Of one type of event, such as `user.banned`. */
+                type?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "delivery_id": "dlv_01kazmdg7tf5fs2m4n6p8q0r1v",
+                     *           "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *           "cause": "event",
+                     *           "state": "succeeded",
+                     *           "event": {
+                     *             "id": "evt_01kazmdc9bek8a1c3e5g7j9k2m",
+                     *             "type": "user.banned"
+                     *           },
+                     *           "attempts": 1,
+                     *           "response_status": 200,
+                     *           "duration_ms": 84,
+                     *           "error": null,
+                     *           "last_attempt_at": "2026-11-21T10:00:00.120Z",
+                     *           "next_attempt_at": null,
+                     *           "created_at": "2026-11-21T10:00:00.012Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery's identifier.
+                 * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "delivery_id": "dlv_01kazmdg7tf5fs2m4n6p8q0r1v",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "cause": "event",
+                     *       "state": "succeeded",
+                     *       "event": {
+                     *         "id": "evt_01kazmdc9bek8a1c3e5g7j9k2m",
+                     *         "type": "user.banned"
+                     *       },
+                     *       "attempts": 1,
+                     *       "response_status": 200,
+                     *       "duration_ms": 84,
+                     *       "error": null,
+                     *       "last_attempt_at": "2026-11-21T10:00:00.120Z",
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-11-21T10:00:00.012Z",
+                     *       "payload": "{\"id\":\"evt_01kazmdc9bek8a1c3e5g7j9k2m\",\"type\":\"user.banned\"}",
+                     *       "attempt_log": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "attempted_at": "2026-11-21T10:00:00.036Z",
+                     *           "duration_ms": 84,
+                     *           "response_status": 200,
+                     *           "response_body": "ok",
+                     *           "error": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replayWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The webhook endpoint's identifier.
+                 * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery's identifier.
+                 * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new delivery, which is under way. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "delivery_id": "dlv_01kazmdg7tf5fs2m4n6p8q0r1v",
+                     *       "webhook_id": "whk_01kazmd4p1e6rvk3s5t7w9x1yz",
+                     *       "cause": "replay",
+                     *       "state": "pending",
+                     *       "event": {
+                     *         "id": "evt_01kazmdc9bek8a1c3e5g7j9k2m",
+                     *         "type": "user.banned"
+                     *       },
+                     *       "attempts": 0,
+                     *       "response_status": null,
+                     *       "duration_ms": null,
+                     *       "error": null,
+                     *       "last_attempt_at": null,
+                     *       "next_attempt_at": "2026-11-21T10:00:00.012Z",
+                     *       "created_at": "2026-11-21T10:00:00.012Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -44,12 +44,18 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly headers: Lowercased<ParametersOf<operations[Id], 'header'>>;
   /** A body that is no JSON, on operations that take one. */
   readonly upload: AsyncIterable<Uint8Array>;
+  /** Which of the contract's media types it has. */
+  readonly uploadType: UploadTypes<operations[Id]>;
   /** Of those that the contract declares for a successful answer, the one that the client likes best. */
   readonly mediaType: SuccessTypes<operations[Id]['responses']>;
   /** Who acts, on operations that need a developer's or a reseller's token. */
   readonly actor: Actor;
+  /** Names the developer's session, when he acts with its token; undefined for an API token. */
+  readonly developerSession: Buffer | undefined;
   /** Those of the token. */
   readonly scopes: readonly Scope[];
+  /** Whether the token that was sent would still be accepted, for answers that take their time. */
+  readonly stillHolds: () => Promise<boolean>;
   /** Who acts, on operations that need a reseller's token. */
   readonly resellerId: string;
   /** Who is logged in, on operations that take a session's token; undefined where it may be left out. */
@@ -58,21 +64,28 @@ export interface HandlerRequest<Id extends OperationId> {
 
 type Lowercased<Headers> = { [Name in keyof Headers as Lowercase<Name & string>]: Headers[Name] };
 
+type UploadTypes<Operation> = Operation extends { requestBody: { content: infer Content } }
+  ? keyof Content
+  : never;
+
 type SuccessStatus = 200 | 201 | 202 | 206;
 type ContentOf<Response> = Response extends { content: infer Content } ? Content : never;
 type SuccessTypes<Responses> = keyof ContentOf<Responses[keyof Responses & SuccessStatus]>;
 
-/** JSON has a body, everything else a stream. */
+/** JSON has a body, everything else a stream; JSON too where there is something else that is long. */
 type AnswerOf<Status, Content> = {
-  [Type in keyof Content]: Type extends 'application/json'
-    ? { readonly status: Status; readonly body: Content[Type]; readonly headers?: Fields }
-    : {
-        readonly status: Status;
-        readonly mediaType: Type & string;
-        readonly stream: AsyncIterable<string | Uint8Array>;
-        readonly headers?: Fields;
-      };
+  [Type in keyof Content]:
+    | (Type extends 'application/json'
+        ? { readonly status: Status; readonly body: Content[Type]; readonly headers?: Fields }
+        : never)
+    | ([keyof Content] extends ['application/json'] ? never : Streamed<Status, Type & string>);
 }[keyof Content];
+interface Streamed<Status, Type> {
+  readonly status: Status;
+  readonly mediaType: Type;
+  readonly stream: AsyncIterable<string | Uint8Array>;
+  readonly headers?: Fields;
+}
 type Fields = Readonly<Record<string, string>>;
 
 type Successes<Responses> = {

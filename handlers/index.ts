@@ -26,9 +26,93 @@ import { updateApplication } from './applications/updateApplication.ts';
 import { deleteApplication } from './applications/deleteApplication.ts';
 import { createLicenses } from './licenses/createLicenses.ts';
 import { listLicenses } from './licenses/listLicenses.ts';
+import { deleteUnusedLicenses } from './licenses/deleteUnusedLicenses.ts';
 import { createBan } from './bans/createBan.ts';
 import { listBans } from './bans/listBans.ts';
 import { deleteBan } from './bans/deleteBan.ts';
+import { getDeveloper } from './developers/getDeveloper.ts';
+import { logoutDeveloper } from './developers/logoutDeveloper.ts';
+import { rotateApplicationSecret } from './applications/rotateApplicationSecret.ts';
+import { endSecretOverlap } from './applications/endSecretOverlap.ts';
+import { getStatistics } from './statistics/getStatistics.ts';
+import { extendLicenses } from './licenses/extendLicenses.ts';
+import { importLicenses } from './licenses/importLicenses.ts';
+import { exportLicenses } from './licenses/exportLicenses.ts';
+import { getLicense } from './licenses/getLicense.ts';
+import { updateLicense } from './licenses/updateLicense.ts';
+import { deleteLicense } from './licenses/deleteLicense.ts';
+import { banLicense } from './licenses/banLicense.ts';
+import { unbanLicense } from './licenses/unbanLicense.ts';
+import { pauseLicense } from './licenses/pauseLicense.ts';
+import { resumeLicense } from './licenses/resumeLicense.ts';
+import { transferLicense } from './licenses/transferLicense.ts';
+import { resetHwid } from './client/resetHwid.ts';
+import { createUser } from './users/createUser.ts';
+import { listUsers } from './users/listUsers.ts';
+import { extendUsers } from './users/extendUsers.ts';
+import { importUsers } from './users/importUsers.ts';
+import { exportUsers } from './users/exportUsers.ts';
+import { getUser } from './users/getUser.ts';
+import { updateUser } from './users/updateUser.ts';
+import { deleteUser } from './users/deleteUser.ts';
+import { banUser } from './users/banUser.ts';
+import { unbanUser } from './users/unbanUser.ts';
+import { resetUserHwid } from './users/resetUserHwid.ts';
+import { resetUserPassword } from './users/resetUserPassword.ts';
+import { extendUser } from './users/extendUser.ts';
+import { listUserSessions } from './users/listUserSessions.ts';
+import { endUserSessions } from './users/endUserSessions.ts';
+import { listVariables } from './variables/listVariables.ts';
+import { setVariable } from './variables/setVariable.ts';
+import { getVariable } from './variables/getVariable.ts';
+import { deleteVariable } from './variables/deleteVariable.ts';
+import { listUserVariables } from './variables/listUserVariables.ts';
+import { setUserVariable } from './variables/setUserVariable.ts';
+import { deleteUserVariable } from './variables/deleteUserVariable.ts';
+import { listClientVariables } from './client/listClientVariables.ts';
+import { getClientVariable } from './client/getClientVariable.ts';
+import { listFiles } from './files/listFiles.ts';
+import { uploadFile } from './files/uploadFile.ts';
+import { getFile } from './files/getFile.ts';
+import { updateFile } from './files/updateFile.ts';
+import { deleteFile } from './files/deleteFile.ts';
+import { downloadFile } from './files/downloadFile.ts';
+import { listClientFiles } from './client/listClientFiles.ts';
+import { downloadClientFile } from './client/downloadClientFile.ts';
+import { createReseller } from './resellers/createReseller.ts';
+import { listResellers } from './resellers/listResellers.ts';
+import { getReseller } from './resellers/getReseller.ts';
+import { updateReseller } from './resellers/updateReseller.ts';
+import { deleteReseller } from './resellers/deleteReseller.ts';
+import { setResellerPrices } from './resellers/setResellerPrices.ts';
+import { listResellerPrices } from './resellers/listResellerPrices.ts';
+import { creditReseller } from './resellers/creditReseller.ts';
+import { debitReseller } from './resellers/debitReseller.ts';
+import { listResellerLedger } from './resellers/listResellerLedger.ts';
+import { createResellerToken } from './resellers/createResellerToken.ts';
+import { listResellerTokens } from './resellers/listResellerTokens.ts';
+import { deleteResellerToken } from './resellers/deleteResellerToken.ts';
+import { getOwnReseller } from './reseller/getOwnReseller.ts';
+import { createResellerLicenses } from './reseller/createResellerLicenses.ts';
+import { listResellerLicenses } from './reseller/listResellerLicenses.ts';
+import { refundResellerLicense } from './reseller/refundResellerLicense.ts';
+import { listOwnLedger } from './reseller/listOwnLedger.ts';
+import { listResellerUsers } from './reseller/listResellerUsers.ts';
+import { resetResellerUserHwid } from './reseller/resetResellerUserHwid.ts';
+import { listEvents } from './events/listEvents.ts';
+import { streamEvents } from './events/streamEvents.ts';
+import { streamSessionEvents } from './client/streamSessionEvents.ts';
+import { createWebhook } from './webhooks/createWebhook.ts';
+import { listWebhooks } from './webhooks/listWebhooks.ts';
+import { getWebhook } from './webhooks/getWebhook.ts';
+import { updateWebhook } from './webhooks/updateWebhook.ts';
+import { deleteWebhook } from './webhooks/deleteWebhook.ts';
+import { rotateWebhookSecret } from './webhooks/rotateWebhookSecret.ts';
+import { testWebhook } from './webhooks/testWebhook.ts';
+import { replayWebhookEvents } from './webhooks/replayWebhookEvents.ts';
+import { listWebhookDeliveries } from './webhooks/listWebhookDeliveries.ts';
+import { getWebhookDelivery } from './webhooks/getWebhookDelivery.ts';
+import { replayWebhookDelivery } from './webhooks/replayWebhookDelivery.ts';
 
 /** The only registry: every operation of the contract and its handler, in the contract's order. */
 export const handlers: Handlers = {
@@ -59,7 +143,91 @@ export const handlers: Handlers = {
   deleteApplication,
   createLicenses,
   listLicenses,
+  deleteUnusedLicenses,
   createBan,
   listBans,
   deleteBan,
+  getDeveloper,
+  logoutDeveloper,
+  rotateApplicationSecret,
+  endSecretOverlap,
+  getStatistics,
+  extendLicenses,
+  importLicenses,
+  exportLicenses,
+  getLicense,
+  updateLicense,
+  deleteLicense,
+  banLicense,
+  unbanLicense,
+  pauseLicense,
+  resumeLicense,
+  transferLicense,
+  resetHwid,
+  createUser,
+  listUsers,
+  extendUsers,
+  importUsers,
+  exportUsers,
+  getUser,
+  updateUser,
+  deleteUser,
+  banUser,
+  unbanUser,
+  resetUserHwid,
+  resetUserPassword,
+  extendUser,
+  listUserSessions,
+  endUserSessions,
+  listVariables,
+  setVariable,
+  getVariable,
+  deleteVariable,
+  listUserVariables,
+  setUserVariable,
+  deleteUserVariable,
+  listClientVariables,
+  getClientVariable,
+  listFiles,
+  uploadFile,
+  getFile,
+  updateFile,
+  deleteFile,
+  downloadFile,
+  listClientFiles,
+  downloadClientFile,
+  createReseller,
+  listResellers,
+  getReseller,
+  updateReseller,
+  deleteReseller,
+  setResellerPrices,
+  listResellerPrices,
+  creditReseller,
+  debitReseller,
+  listResellerLedger,
+  createResellerToken,
+  listResellerTokens,
+  deleteResellerToken,
+  getOwnReseller,
+  createResellerLicenses,
+  listResellerLicenses,
+  refundResellerLicense,
+  listOwnLedger,
+  listResellerUsers,
+  resetResellerUserHwid,
+  listEvents,
+  streamEvents,
+  streamSessionEvents,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  replayWebhookEvents,
+  listWebhookDeliveries,
+  getWebhookDelivery,
+  replayWebhookDelivery,
 };

@@ -10,12 +10,15 @@ import { createCluster } from './cluster/cluster.ts';
 import type { Config } from './config.ts';
 import { createDevelopers } from './developers/developers.ts';
 import { createEvents } from './events/events.ts';
+import { createFiles } from './files/files.ts';
 import { createHealth } from './health/health.ts';
 import { bindContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { hasKeys, loadKeys } from './keys/keys.ts';
+import { createKeySafe } from './licenses/license.ts';
 import { createLicenses } from './licenses/licenses.ts';
+import { createResellerLicenses } from './licenses/reseller-licenses.ts';
 import { createLimits } from './limits/limits.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { migrate } from './migrations/index.ts';
@@ -23,24 +26,42 @@ import { createModeration } from './moderation/moderation.ts';
 import { createPasswords } from './passwords/passwords.ts';
 import { createPlans } from './plans/plans.ts';
 import type { AnonymousNetworks } from './platform/anonymous-networks/index.ts';
+import type { Blobs } from './platform/blobs/index.ts';
 import type { Broker } from './platform/broker/index.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Database } from './platform/database/index.ts';
 import { createNewId } from './platform/ids.ts';
+import { createJobs, installJobs } from './platform/jobs/index.ts';
 import { createKeyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logger.ts';
 import { loadOrCreateMasterKey } from './platform/master-key.ts';
+import type { MqttServer } from './platform/mqtt/index.ts';
+import { createOutboundHttp } from './platform/outbound-http/index.ts';
 import type { Random } from './platform/random.ts';
+import { createRealtime } from './realtime/realtime.ts';
+import { createBrokerFeed } from './relay/broker-feed.ts';
 import { createRelay } from './relay/relay.ts';
+import { createLedger } from './resellers/ledger.ts';
+import { createResellerAccount } from './resellers/reseller-account.ts';
+import { createResellers } from './resellers/resellers.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import type { Services } from './services.ts';
 import { createSessionLookup } from './sessions/session-lookup.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSignatures } from './signatures/signatures.ts';
+import { createStatistics } from './statistics/statistics.ts';
 import { createTokens } from './tokens/tokens.ts';
+import { createCredentials } from './users/credentials.ts';
+import { createHwidResets } from './users/hwid-resets.ts';
 import { createLogins } from './users/logins.ts';
-import { createUsers } from './users/users.ts';
+import { createUsers, type Users } from './users/users.ts';
+import { createOneAtATime } from './users/one-at-a-time.ts';
+import { createUserDirectory } from './users/user-directory.ts';
+import { createUserImports } from './users/user-imports.ts';
+import { createUserManagement } from './users/user-management.ts';
+import { createVariables } from './variables/variables.ts';
 import { createVpn } from './vpn/vpn.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
 
 export interface Composition {
   readonly services: Services;
@@ -51,6 +72,8 @@ interface Surroundings {
   readonly config: Config;
   readonly database: Database;
   readonly broker: Broker;
+  readonly blobs: Blobs;
+  readonly mqtt: MqttServer;
   readonly networks: AnonymousNetworks;
   readonly nodeId: string;
   readonly clock: Clock;
@@ -63,9 +86,13 @@ interface Surroundings {
 
 /** Constructs every service, on a migrated database. The only place that knows them all. */
 export async function compose(surroundings: Surroundings): Promise<Composition> {
-  const { config, database, broker, networks, nodeId, clock, random, logger, baseUrl, webUrl } = surroundings;
+  const { config, database, broker, blobs, mqtt, networks, nodeId, clock, random, logger, baseUrl, webUrl } =
+    surroundings;
   const { knex, pool, inOneTransaction } = database;
-  await database.withStatementTimeout(0, (patient) => migrate(patient.knex));
+  await database.withStatementTimeout(0, async (patient) => {
+    await migrate(patient.knex);
+    await installJobs(patient.knex, logger);
+  });
 
   const masterKeys = config.masterKeys ?? [
     await loadOrCreateMasterKey(config.dataDir, random, !(await hasKeys(knex))),
@@ -80,16 +107,50 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const vpn = createVpn(networks);
 
   const audit = createAudit({ knex, clock, newId });
-  const events = createEvents({ knex, audit, clock, newId });
-  const developers = createDevelopers({ knex, passwords, limits, tokens, clock, newId });
+  const events = createEvents({
+    knex,
+    audit,
+    clock,
+    newId,
+    eventDays: config.eventDays,
+    hasBroker: !broker.embedded,
+  });
+  const developers = createDevelopers({ knex, passwords, limits, tokens, audit, clock, newId });
   const applications = createApplications({ knex, developers, events, vpn, keyring, clock, random, newId });
   const signatures = createSignatures({ knex, applications, clock, nonceDays: config.nonceDays });
   const bans = createBans({ knex, applications, clock, newId });
-  const licenses = createLicenses({ knex, applications, events, keys, keyring, clock, random, newId });
+  const licenses = createLicenses({
+    knex,
+    applications,
+    // Users know licences, who ask of them who holds one.
+    holders: {
+      find: (...user) => users.find(...user),
+      forgetLicense: (...license) => users.forgetLicense(...license),
+    },
+    events,
+    keys,
+    keyring,
+    clock,
+    random,
+    newId,
+  });
   const lookup = createSessionLookup(pool, metrics.observeBatch);
-  const sessions = createSessions({ knex, lookup, events, bans, vpn, tokens, keys, clock, random });
+  const sessions = createSessions({
+    knex,
+    lookup,
+    events,
+    bans,
+    vpn,
+    tokens,
+    keys,
+    clock,
+    random,
+    keyring,
+    keepIds: !broker.embedded,
+  });
+  const statistics = createStatistics({ knex, applications, sessions, clock });
   const screening = { bans, vpn };
-  const users = createUsers({
+  const users: Users = createUsers({
     knex,
     applications,
     licenses,
@@ -101,15 +162,63 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     clock,
     newId,
   });
+  const credentials = createCredentials({ knex, passwords, limits });
+  const oneAtATime = createOneAtATime();
+  const webhooks = createWebhooks({
+    knex,
+    applications,
+    events,
+    audit,
+    jobs: createJobs({ knex, listen: database.listen, logger }),
+    outbound: createOutboundHttp({ networks: config.webhookNetworks }),
+    keyring,
+    clock,
+    random,
+    newId,
+    logger,
+  });
   const cluster = createCluster({ knex, pool, clock, logger, nodeId });
+  const relay = createRelay({
+    events,
+    listen: database.listen,
+    consumers: [statistics.count, webhooks.enqueue],
+    logger,
+  });
+  const realtime = createRealtime({
+    applications,
+    sessions,
+    bans,
+    events,
+    relay,
+    mqtt,
+    capacity: config.maxEventClients,
+    clock,
+    logger,
+  });
   metrics.watch({ database, passwords, limits });
+  const apiTokens = createApiTokens({ knex, audit, clock, random, newId });
+  const ledger = createLedger({ knex, audit, clock, newId });
+  metrics.watchEvents({ events, realtime });
   const services: Services = {
-    apiTokens: createApiTokens({ knex, audit, clock, random, newId }),
+    apiTokens,
     applications,
     audit,
+    brokerFeed: broker.embedded ? undefined : createBrokerFeed({ events, sessions, relay, broker, logger }),
     cluster,
     developers,
+    files: createFiles({ knex, applications, events, blobs, clock, newId }),
+    events,
     health: createHealth({ database, broker, cluster, clock }),
+    hwidResets: createHwidResets({
+      knex,
+      applications,
+      events,
+      sessions,
+      passwords,
+      credentials,
+      ...screening,
+      clock,
+    }),
     idempotency: createIdempotency({ knex, inOneTransaction, keyring, clock }),
     licenses,
     limits,
@@ -120,6 +229,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
       events,
       sessions,
       passwords,
+      credentials,
       limits,
       ...screening,
       keys,
@@ -127,19 +237,63 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
       newId,
     }),
     metrics,
-    moderation: createModeration({ knex, applications, bans, events, users, sessions, keys, clock }),
+    moderation: createModeration({
+      knex,
+      applications,
+      bans,
+      events,
+      licenses,
+      users,
+      sessions,
+      keys,
+      clock,
+    }),
     plans: createPlans(knex),
-    relay: createRelay({ events, listen: database.listen, consumers: [], logger }),
+    resellerAccount: createResellerAccount({
+      knex,
+      applications,
+      licenses,
+      resellerLicenses: createResellerLicenses({
+        knex,
+        events,
+        safe: createKeySafe({ keys, keyring, newId }),
+      }),
+      users,
+      ledger,
+      clock,
+    }),
+    resellers: createResellers({ knex, apiTokens, audit, ledger, clock, newId }),
+    realtime,
+    relay,
     sandbox: createSandbox(tokens, keys, clock),
     sessions,
     signatures,
+    statistics,
+    userDirectory: createUserDirectory({ knex, applications, sessions, bans, clock }),
+    userImports: createUserImports({ knex, applications, events, oneAtATime, clock, newId }),
+    userManagement: createUserManagement({
+      knex,
+      applications,
+      licenses,
+      events,
+      audit,
+      sessions,
+      passwords,
+      bans,
+      oneAtATime,
+      clock,
+      newId,
+    }),
     users,
+    variables: createVariables({ knex, applications, users, events, clock, newId }),
     vpn,
+    webhooks,
   };
 
   const document = JSON.parse(
     await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'),
   ) as Document;
+  limitUploads(document, config.fileMaxBytes);
   const contract = await bindContract(structuredClone(document), handlers, services);
   const contractDocument = () => ({
     ...document,
@@ -159,4 +313,10 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     logger,
   });
   return { services, server };
+}
+
+/** The contract says how large a file may be unless the configuration does. */
+function limitUploads(document: Document, bytes: number): void {
+  const { put } = document.paths!['/api/v2/dev/apps/{app_id}/files/{file_name}']!;
+  Object.assign(put!, { 'x-max-bytes': bytes });
 }

@@ -23,6 +23,15 @@ const networks = z
     error: 'must be IP addresses or networks in CIDR form, separated by commas',
   });
 
+/** What S3 takes as one object in the parts that we send. */
+const LARGEST_FILE = 64 * 1024 ** 3;
+
+const fileSize = z
+  .string()
+  .regex(/^[1-9]\d{0,10}$/, { error: 'must be a whole number of bytes' })
+  .transform(Number)
+  .refine((bytes) => bytes <= LARGEST_FILE, { error: `must be at most ${LARGEST_FILE} bytes` });
+
 const rateLimit = z
   .string()
   .regex(/^[1-9]\d{0,9}\/[1-9]\d{0,5}$/, { error: 'must be requests/seconds, such as 100/60' })
@@ -67,7 +76,7 @@ export const settings = {
   DATA_DIR: {
     parse: z.string().min(1).default('data'),
     default: '`data`',
-    description: 'The folder of the embedded database and of the generated master key.',
+    description: 'The folder of the embedded database, of the generated master key and of hosted files.',
   },
   BASE_URL: {
     parse: httpUrl.optional(),
@@ -117,7 +126,55 @@ export const settings = {
       .url({ protocol: /^mqtts?$/, hostname: /.*/, error: 'must be an mqtt:// or mqtts:// address' })
       .optional(),
     default: 'embedded',
-    description: 'An MQTT 5 broker. Without it one runs inside the process, which is enough for one node.',
+    description:
+      'An MQTT 5 broker that every event is published to as well, for consumers of your own. Clients of the nodes need none.',
+  },
+  MQTT_PORT: {
+    parse: z
+      .string()
+      .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65535, {
+        error: 'must be a whole number from 0 to 65535',
+      })
+      .transform(Number)
+      .optional(),
+    default: 'none',
+    description:
+      'The port of `HOST` on which clients may follow events by MQTT over TCP, without TLS; `0` picks a free one. Over WebSocket they always may, at `/mqtt`.',
+  },
+  MAX_EVENT_CLIENTS: {
+    parse: z
+      .string()
+      .regex(/^[1-9]\d{0,5}$/, { error: 'must be a whole number from 1 to 999999' })
+      .transform(Number)
+      .default(10_000),
+    default: '`10000`',
+    description: 'How many clients may follow events at a time, by MQTT and server-sent events, on one node.',
+  },
+  EVENT_DAYS: {
+    parse: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, { error: 'must be a whole number of days from 1 to 9999' })
+      .transform(Number)
+      .default(30),
+    default: '`30`',
+    description: 'How many days an event is kept, so that consumers can go on where they left off.',
+  },
+  FILES_URL: {
+    parse: z.url({ protocol: /^s3$/, hostname: /.*/, error: 'must be an s3:// address' }).optional(),
+    default: 'the folder `files` in `DATA_DIR`',
+    description:
+      'An S3-compatible store for hosted files, which several nodes need unless they share `DATA_DIR/files`: `s3://key:secret@host:port/bucket`, with `?region=…` (`us-east-1` unless told) and `?tls=off` for plain HTTP. A path behind the bucket goes in front of all names. Key and secret are percent-encoded; without them those of the machine are used, as the AWS SDK finds them.',
+  },
+  FILE_MAX_BYTES: {
+    parse: fileSize.default(1024 ** 3),
+    default: '`1073741824`',
+    description: 'How large a hosted file may be, in bytes.',
+  },
+  WEBHOOK_NETWORKS: {
+    parse: networks.default([]),
+    default: 'none',
+    description:
+      'Addresses and networks in CIDR form, separated by commas, that webhooks may reach although they are private. Without it they reach public addresses alone.',
   },
   METRICS_TOKEN: {
     parse: z
@@ -156,6 +213,13 @@ export interface Config {
   readonly nonceDays: number;
   readonly vpnNetworks: string | undefined;
   readonly brokerUrl: string | undefined;
+  readonly filesUrl: string | undefined;
+  readonly fileMaxBytes: number;
+  /** Undefined for no MQTT over TCP. */
+  readonly mqttPort: number | undefined;
+  readonly maxEventClients: number;
+  readonly eventDays: number;
+  readonly webhookNetworks: readonly string[];
   readonly metricsToken: string | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly demo: boolean;
@@ -186,6 +250,12 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     nonceDays: read('NONCE_DAYS'),
     vpnNetworks: read('VPN_NETWORKS'),
     brokerUrl: read('BROKER_URL'),
+    filesUrl: read('FILES_URL'),
+    fileMaxBytes: read('FILE_MAX_BYTES'),
+    mqttPort: read('MQTT_PORT'),
+    maxEventClients: read('MAX_EVENT_CLIENTS'),
+    eventDays: read('EVENT_DAYS'),
+    webhookNetworks: read('WEBHOOK_NETWORKS'),
     metricsToken: read('METRICS_TOKEN'),
     logLevel: read('LOG_LEVEL'),
     demo: (read('DEMO') ?? (databaseUrl === undefined ? 'on' : 'off')) === 'on',

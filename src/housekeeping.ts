@@ -12,19 +12,25 @@ const PAUSE_MS = 60_000;
 export function startHousekeeping(services: Services, logger: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { sessions, developers, applications, licenses, signatures, limits, cluster, vpn } = services;
-  const { apiTokens, idempotency } = services;
+  const { apiTokens, events, files, idempotency, webhooks } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
     'expired API tokens': apiTokens.clearExpired,
     'answers of repeated requests': idempotency.clearExpired,
     'nonces whose days are over': signatures.clearExpired,
+    'events whose days are over': events.clearExpired,
     'windows of rate limits': limits.clearExpired,
+    'contents of no file': files.clearContents,
     'lost nodes': cluster.clearLost,
     'networks of VPNs and proxies': vpn.refresh,
+    'secrets from before a rotation': applications.clearPreviousSecrets,
     'deleted applications': () => clearDeletedApplication(services),
     'secrets under an old master key': applications.reseal,
     'licence keys under an old master key': licenses.reseal,
+    'session ids under an old master key': sessions.reseal,
+    'old deliveries of webhooks': webhooks.clearExpired,
+    'webhook secrets under an old master key': webhooks.reseal,
   };
 
   async function keepHouse(): Promise<void> {
@@ -51,12 +57,15 @@ export function startHousekeeping(services: Services, logger: Logger): { stop():
 }
 
 /** Clears some rows of the application that was deleted first. @returns how many; 0 when no application is left to clear */
-export async function clearDeletedApplication({ applications, users, licenses }: Services): Promise<number> {
+export async function clearDeletedApplication(services: Services): Promise<number> {
+  const { applications, events, licenses, variables, files, users, statistics, webhooks } = services;
   const appId = await applications.nextDeleted();
   if (appId === undefined) return 0;
   // Licences refer to the users who redeemed them.
-  const cleared = (await licenses.clearOf(appId)) || (await users.clearOf(appId));
-  if (cleared > 0) return cleared;
+  for (const part of [webhooks, licenses, variables, files, users, statistics, events]) {
+    const cleared = await part.clearOf(appId);
+    if (cleared > 0) return cleared;
+  }
   await applications.forget(appId);
   return 1;
 }

@@ -1,6 +1,7 @@
 import { loadConfig } from './config.ts';
 import { migrate } from './migrations/index.ts';
 import { openDatabase } from './platform/database/index.ts';
+import { installJobs } from './platform/jobs/index.ts';
 import { createLogger } from './platform/logger.ts';
 import { runCommand } from './command.ts';
 
@@ -10,7 +11,11 @@ await runCommand(async () => {
   const logger = createLogger(config.logLevel);
   const database = await openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, logger });
   try {
-    const ran = await database.withStatementTimeout(0, ({ knex }) => migrate(knex));
+    const ran = await database.withStatementTimeout(0, async ({ knex }) => {
+      const names = await migrate(knex);
+      await installJobs(knex, logger);
+      return names;
+    });
     process.stdout.write(ran.length === 0 ? 'the schema is up to date\n' : `migrated: ${ran.join(', ')}\n`);
   } finally {
     await database.close();

@@ -1,10 +1,13 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTcpServer, type AddressInfo, type Server as NetServer } from 'node:net';
 import { compose, type Composition } from './compose.ts';
 import type { Config } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { prepareDrain } from './http/drain.ts';
+import { canonicalAddress } from './platform/address.ts';
 import { openAnonymousNetworks } from './platform/anonymous-networks/index.ts';
+import { openBlobs, type Blobs } from './platform/blobs/index.ts';
+import { openMqttServer, type MqttServer } from './platform/mqtt/index.ts';
 import { openBroker, type Broker } from './platform/broker/index.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/index.ts';
@@ -24,6 +27,8 @@ export interface Sources {
 export interface RunningService {
   /** `{base_url}`: the configured one, otherwise the address it listens on. */
   readonly baseUrl: string;
+  /** Where MQTT over TCP listens; undefined without MQTT_PORT. */
+  readonly mqttPort: number | undefined;
   readonly services: Services;
   readonly database: Database;
   /** Stops without failing a request, then ends the database connections and the embedded database. */
@@ -41,18 +46,35 @@ export async function startService(
 ): Promise<RunningService> {
   return withDatabase(config, logger, sources, async ({ services, server, database, close }, setBaseUrl) => {
     const drain = prepareDrain(server);
-    await listen(server, config);
+    // Before anybody connects, so that whoever is let in misses nothing.
+    const relay = await services.relay.start();
+    const realtime = services.realtime.start();
+    const brokerFeed = await services.brokerFeed?.start();
+    let mqttListener: MqttListener | undefined;
+    try {
+      mqttListener = await listenForMqtt(services, config);
+      await listen(server, config);
+    } catch (error) {
+      mqttListener?.close();
+      await realtime.stop();
+      await brokerFeed?.stop();
+      await relay.stop();
+      throw error;
+    }
     const baseUrl = config.baseUrl ?? addressOf(server.address() as AddressInfo);
     setBaseUrl(baseUrl);
     const housekeeping = startHousekeeping(services, logger);
     const membership = services.cluster.join();
-    const relay = await services.relay.start();
+    const webhooks = await services.webhooks.start();
     return {
       baseUrl,
+      mqttPort: mqttListener?.port,
       services,
       database,
       async stop() {
-        await Promise.all([housekeeping.stop(), drain()]);
+        mqttListener?.close();
+        await Promise.all([housekeeping.stop(), realtime.stop(), webhooks.stop(), drain()]);
+        await brokerFeed?.stop();
         await relay.stop();
         await membership.leave();
         await close();
@@ -97,17 +119,25 @@ async function withDatabase<Result>(
   const webUrl = () => config.webUrl ?? known;
   const nodeId = createNewId(clock, random)('node');
   let broker: Broker | undefined;
+  let blobs: Blobs | undefined;
+  let mqtt: MqttServer | undefined;
   const close = async () => {
+    await mqtt?.close();
+    blobs?.close();
     await broker?.close();
     await database.close();
   };
   try {
     broker = await openBroker({ brokerUrl: config.brokerUrl, nodeId, logger });
+    blobs = await openBlobs({ filesUrl: config.filesUrl, folder: join(config.dataDir, 'files') });
+    mqtt = await openMqttServer(logger);
     const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
     const surroundings = {
       config,
       database,
       broker,
+      blobs,
+      mqtt,
       networks,
       nodeId,
       clock,
@@ -124,7 +154,35 @@ async function withDatabase<Result>(
   }
 }
 
-async function listen(server: Server, { host, port }: Config): Promise<void> {
+interface MqttListener {
+  readonly port: number;
+  close(): void;
+}
+
+/** Listens for MQTT over TCP, where the configuration wants it. Connections end with the services. */
+async function listenForMqtt(
+  { realtime }: Services,
+  { host, mqttPort }: Config,
+): Promise<MqttListener | undefined> {
+  if (mqttPort === undefined) return undefined;
+  const server = createTcpServer({ noDelay: true, keepAlive: true }, (socket) => {
+    const { remoteAddress = '0.0.0.0' } = socket;
+    try {
+      realtime.placeForMqtt({ address: canonicalAddress(remoteAddress) ?? remoteAddress }).serve(socket);
+    } catch {
+      // Before CONNECT, MQTT has no way to say that there is no room.
+      socket.destroy();
+    }
+  });
+  await listen(server, { host, port: mqttPort }, 'MQTT_PORT');
+  return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
+}
+
+async function listen(
+  server: NetServer,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'PORT',
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(port, host, resolve);
   try {
@@ -133,11 +191,13 @@ async function listen(server: Server, { host, port }: Config): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new StartupError(
-        `PORT ${port} on ${host} is in use: set PORT to another one, or to 0 for a free one`,
+        `${setting} ${port} on ${host} is in use: set ${setting} to another one, or to 0 for a free one`,
       );
     }
     if (code === 'EACCES') {
-      throw new StartupError(`PORT ${port} may not be used by this account: set PORT to one above 1023`);
+      throw new StartupError(
+        `${setting} ${port} may not be used by this account: set ${setting} to one above 1023`,
+      );
     }
     throw new StartupError(`HOST ${host} cannot be listened on (${code})`);
   }

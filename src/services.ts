@@ -3,6 +3,8 @@ import type { Applications } from './applications/applications.ts';
 import type { Audit } from './audit/audit.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Developers } from './developers/developers.ts';
+import type { Files } from './files/files.ts';
+import type { Events } from './events/events.ts';
 import type { Health } from './health/health.ts';
 import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Licenses } from './licenses/licenses.ts';
@@ -10,22 +12,34 @@ import type { Limits } from './limits/limits.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
 import type { Plans } from './plans/plans.ts';
+import type { Realtime } from './realtime/realtime.ts';
+import type { BrokerFeed } from './relay/broker-feed.ts';
 import type { Relay } from './relay/relay.ts';
+import type { ResellerAccount } from './resellers/reseller-account.ts';
+import type { Resellers } from './resellers/resellers.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { Sessions } from './sessions/sessions.ts';
 import type { Signatures } from './signatures/signatures.ts';
+import type { DailyStatistics } from './statistics/statistics.ts';
 import type { Logins } from './users/logins.ts';
-import type { Users } from './users/users.ts';
+import type { HwidResets, UserDirectory, UserImports, UserManagement, Users } from './users/users.ts';
+import type { Variables } from './variables/variables.ts';
 import type { Vpn } from './vpn/vpn.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 /** The use cases that handlers and the server around them call. */
 export interface Services {
   readonly apiTokens: ApiTokens;
   readonly applications: Applications;
   readonly audit: Audit;
+  /** Undefined without a broker outside. */
+  readonly brokerFeed: BrokerFeed | undefined;
   readonly cluster: Cluster;
   readonly developers: Developers;
+  readonly files: Files;
+  readonly events: Events;
   readonly health: Health;
+  readonly hwidResets: HwidResets;
   readonly idempotency: Idempotency;
   readonly licenses: Licenses;
   readonly limits: Limits;
@@ -33,10 +47,19 @@ export interface Services {
   readonly metrics: Metrics;
   readonly moderation: Moderation;
   readonly plans: Plans;
+  readonly realtime: Realtime;
   readonly relay: Relay;
+  readonly resellerAccount: ResellerAccount;
+  readonly resellers: Resellers;
   readonly sandbox: Sandbox;
   readonly sessions: Sessions;
   readonly signatures: Signatures;
+  readonly statistics: DailyStatistics;
+  readonly userDirectory: UserDirectory;
+  readonly userImports: UserImports;
+  readonly userManagement: UserManagement;
   readonly users: Users;
+  readonly variables: Variables;
   readonly vpn: Vpn;
+  readonly webhooks: Webhooks;
 }

@@ -21,6 +21,7 @@ export function toApplication(application: OwnApplication): components['schemas'
     max_sessions: application.maxSessions,
     tiers: [...application.tiers],
     users: application.users,
+    previous_secret_until: application.previousSecretUntil?.toISOString() ?? null,
     created_at: application.createdAt.toISOString(),
     updated_at: application.updatedAt.toISOString(),
   };

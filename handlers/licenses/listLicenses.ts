@@ -1,27 +1,12 @@
 import type { Handler } from '../handler.ts';
+import { toLicense } from './license.ts';
 
 export const listLicenses: Handler<'listLicenses'> = async ({ path, query, actor }, { licenses }) => {
-  const page = await licenses.list(actor.developerId, path.app_id, {
-    limit: query.limit,
-    cursor: query.cursor,
-  });
+  const { limit, cursor, status, tier, reseller_id: resellerId, q } = query;
+  const filter = { status, tier, resellerId, q };
+  const page = await licenses.list(actor.developerId, path.app_id, { limit, cursor }, filter);
   return {
     status: 200,
-    body: {
-      status: 'success',
-      data: page.data.map((license) => ({
-        license_id: license.licenseId,
-        license_key: license.licenseKey,
-        tier: license.tier,
-        duration_days: license.durationDays,
-        status: license.status,
-        note: license.note,
-        redeem_by: license.redeemBy?.toISOString() ?? null,
-        redeemed_at: license.redeemedAt?.toISOString() ?? null,
-        redeemed_by: license.redeemedBy,
-        created_at: license.createdAt.toISOString(),
-      })),
-      next_cursor: page.nextCursor,
-    },
+    body: { status: 'success', data: page.data.map(toLicense), next_cursor: page.nextCursor },
   };
 };

@@ -41,3 +41,8 @@ export function changeStatus(
     pausedTotalMs: pausedTotalMs + ended,
   };
 }
+
+/** Whether the secret from before the last rotation is still taken: up to its end, and not at it. */
+export function isTakenUntil(until: Date | null, now: Date): boolean {
+  return until !== null && until > now;
+}

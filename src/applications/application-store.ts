@@ -9,6 +9,8 @@ export interface ApplicationRow {
   readonly developer_id: string;
   readonly name: string;
   readonly secret_sealed: Buffer;
+  readonly previous_secret_sealed: Buffer | null;
+  readonly previous_secret_until: Date | null;
   readonly status: ApplicationStatus;
   readonly paused_at: Date | null;
   readonly paused_total_ms: number;
@@ -118,6 +120,37 @@ export async function updateApplication(
   await trx('applications').where({ app_id: appId }).update(changes);
 }
 
+/** Gives a new secret, and keeps the current one as the one before until a moment; null keeps none. */
+export async function replaceSecret(
+  trx: Knex.Transaction,
+  appId: string,
+  secretSealed: Buffer,
+  previousUntil: Date | null,
+  now: Date,
+): Promise<void> {
+  await trx('applications')
+    .where({ app_id: appId })
+    .update({
+      secret_sealed: secretSealed,
+      // By the database: the value may be sealed anew between our reading and writing.
+      previous_secret_sealed: previousUntil === null ? null : trx.ref('secret_sealed'),
+      previous_secret_until: previousUntil,
+      updated_at: now,
+    });
+}
+
+/** Deletes secrets whose overlap is over. @returns how many */
+export async function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promise<number> {
+  const some = db('applications').where('previous_secret_until', '<=', now).limit(limit).select('app_id');
+  return (
+    db('applications')
+      .whereIn('app_id', some)
+      // Asked twice, because a secret may be rotated while its row is waited for.
+      .where('previous_secret_until', '<=', now)
+      .update({ previous_secret_sealed: null, previous_secret_until: null })
+  );
+}
+
 /** Counts one more user unless the developer's plan has no room. @returns whether it had */
 export async function takeUserSeat(trx: Knex.Transaction, appId: string): Promise<boolean> {
   const taken = await trx.raw<{ rowCount: number }>(
@@ -128,6 +161,13 @@ export async function takeUserSeat(trx: Knex.Transaction, appId: string): Promis
     [appId],
   );
   return taken.rowCount === 1;
+}
+
+export async function countUsers(db: Knex, appId: string): Promise<number> {
+  const row = await db<{ app_id: string; users: number }>('application_usage')
+    .where({ app_id: appId })
+    .first();
+  return row?.users ?? 0;
 }
 
 /** The application that was deleted first, of those whose rows are still there. */
@@ -150,10 +190,8 @@ export function createSecretResealer(
   keyring: Keyring,
   context: (id: string) => string,
 ): () => Promise<number> {
-  return createResealer(db, keyring, {
-    table: 'applications',
-    id: 'app_id',
-    column: 'secret_sealed',
-    context,
-  });
+  const [current, previous] = ['secret_sealed', 'previous_secret_sealed'].map((column) =>
+    createResealer(db, keyring, { table: 'applications', id: 'app_id', column, context }),
+  );
+  return async () => (await current!()) || (await previous!());
 }

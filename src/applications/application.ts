@@ -1,4 +1,4 @@
-import type { ApplicationStatus, Pause } from './application-state.ts';
+import { isTakenUntil, type ApplicationStatus, type Pause } from './application-state.ts';
 import type { ApplicationRow, ApplicationWithUsage } from './application-store.ts';
 
 /** What a developer sets. */
@@ -30,6 +30,8 @@ export interface Application extends ApplicationSettings, Pause {
 export interface OwnApplication extends Application {
   /** How many are registered. */
   readonly users: number;
+  /** Until when the secret from before the last rotation is taken too; null when it is not. */
+  readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -57,9 +59,15 @@ export function toApplication(row: ApplicationRow): Application {
   };
 }
 
-/** A row as its developer sees it. */
-export function toOwnApplication(row: ApplicationWithUsage): OwnApplication {
-  return { ...toApplication(row), users: row.users, createdAt: row.created_at, updatedAt: row.updated_at };
+/** A row as its developer sees it now. */
+export function toOwnApplication(row: ApplicationWithUsage, now: Date): OwnApplication {
+  return {
+    ...toApplication(row),
+    users: row.users,
+    previousSecretUntil: isTakenUntil(row.previous_secret_until, now) ? row.previous_secret_until : null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
 }
 
 /** The columns of the settings that are given. */

@@ -14,16 +14,20 @@ import type { Vpn } from '../vpn/vpn.ts';
 import {
   toApplication,
   toColumns,
-  toOwnApplication,
+  toOwnApplication as toOwnApplicationAt,
   type Application,
   type ApplicationSettings,
   type OwnApplication,
 } from './application.ts';
-import { changeStatus, type ApplicationStatus } from './application-state.ts';
+import { changeStatus, isTakenUntil, type ApplicationStatus } from './application-state.ts';
+import { createApplicationSecrets, secretContext, type Proof } from './application-secrets.ts';
 import * as store from './application-store.ts';
+import * as seats from './user-seat-store.ts';
 import { isBelow, isVersion } from './version.ts';
 
 export type { Application, OwnApplication } from './application.ts';
+
+const CLEARED_AT_ONCE = 1000;
 
 export interface ApplicationChanges extends Partial<ApplicationSettings> {
   readonly status?: ApplicationStatus;
@@ -48,16 +52,22 @@ export interface Applications {
   /**
    * Finds an application, whatever its status, by anything that only its secret can prove. An unknown one takes as long
    * as a failed proof.
-   * @param proves whether a secret is the right one; must take the same time for every secret
+   * @param proves whether a secret is the right one; must take the same time for every secret. It is asked twice: for the
+   *   current secret, and for the one before it or a decoy
    * @returns the application and the secret that proved right
    * @throws ApiError INVALID_APP_CREDENTIALS
    */
   authenticateBy(
     appId: string,
-    proves: (secret: Buffer) => boolean,
+    proves: Proof,
   ): Promise<{ readonly application: Application; readonly secret: Buffer }>;
-  /** An application, whatever its status, whose client need not know the secret. @throws ApiError INVALID_APP_CREDENTIALS */
+  /** An application, whatever its status, whose client need not know the secret: its current one. @throws ApiError INVALID_APP_CREDENTIALS */
   withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /**
+   * An application as its programs find it, without its secret.
+   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE
+   */
+  usable(appId: string): Promise<Application>;
   /**
    * The handshake of a starting program.
    * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED, VPN_BLOCKED
@@ -81,8 +91,14 @@ export interface Applications {
   noteClientBans(trx: Knex.Transaction, appId: string, hasClientBans: boolean): Promise<void>;
   /** Holds an application of the developer alone: for what must come before or after every login. @throws ApiError APPLICATION_NOT_FOUND */
   lockOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
+  /** How many users are registered, in the caller's view of the database. */
+  usersOf(db: Knex, appId: string): Promise<number>;
   /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
+  /** Counts so many users more, or none, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
+  takeUserSeats(trx: Knex.Transaction, appId: string, amount: number): Promise<void>;
+  /** Counts one user less, inside the caller's transaction. */
+  returnUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
   /** @throws ApiError QUOTA_EXCEEDED */
   create(actor: Actor, name: string): Promise<{ application: OwnApplication; secret: string }>;
   /** @throws ApiError APPLICATION_NOT_FOUND, also for another developer's */
@@ -92,6 +108,22 @@ export interface Applications {
   update(actor: Actor, appId: string, changes: ApplicationChanges): Promise<OwnApplication>;
   /** @throws ApiError APPLICATION_NOT_FOUND */
   delete(actor: Actor, appId: string): Promise<void>;
+  /**
+   * Gives an application a new secret. Which of its secrets are taken is decided by the database at every request: the new
+   * one is when this returns, and a removed one is not any more, on every node.
+   * @param overlapSeconds how long the current secret is taken too; one from an earlier rotation ends at once
+   * @returns the new secret, which is shown once
+   * @throws ApiError APPLICATION_NOT_FOUND
+   */
+  rotateSecret(
+    actor: Actor,
+    appId: string,
+    overlapSeconds: number,
+  ): Promise<{ readonly secret: string; readonly previousSecretUntil: Date | null }>;
+  /** Ends the overlap of the last rotation. @throws ApiError APPLICATION_NOT_FOUND, PREVIOUS_SECRET_NOT_FOUND */
+  endSecretOverlap(actor: Actor, appId: string): Promise<void>;
+  /** Deletes some secrets whose overlap is over. @returns how many */
+  clearPreviousSecrets(): Promise<number>;
   /** The secret as the developer was shown it. @throws ApiError APPLICATION_NOT_FOUND */
   secretOf(developerId: string, appId: string): Promise<string>;
   /** The application that was deleted first, of those whose rows are still there. */
@@ -115,16 +147,11 @@ interface Dependencies {
 
 export function createApplications(deps: Dependencies): Applications {
   const { knex, developers, events, vpn, keyring, clock, random, newId } = deps;
-  const decoyContext = 'application-secret:decoy';
-  const decoy = keyring.seal(Buffer.from(newSecret(random)), decoyContext);
+  const secrets = createApplicationSecrets({ keyring, clock, random });
+  const toOwnApplication = (row: store.ApplicationWithUsage) => toOwnApplicationAt(row, clock.now());
 
-  async function authenticateBy(appId: string, proves: (secret: Buffer) => boolean) {
-    const row = await store.findApplication(knex, appId);
-    const secret = row
-      ? keyring.open(row.secret_sealed, secretContext(row.app_id))
-      : keyring.open(decoy, decoyContext);
-    if (!proves(secret)) throw new ApiError('INVALID_APP_CREDENTIALS');
-    if (!row) throw new ApiError('INVALID_APP_CREDENTIALS');
+  async function authenticateBy(appId: string, proves: Proof) {
+    const { row, secret } = secrets.find(await store.findApplication(knex, appId), proves);
     return { application: toApplication(row), secret };
   }
 
@@ -150,6 +177,16 @@ export function createApplications(deps: Dependencies): Applications {
     authenticate,
     authenticateBy,
     withSecret: (appId) => authenticateBy(appId, () => true),
+
+    async usable(appId) {
+      const row = await store.findApplication(knex, appId);
+      if (!row) {
+        throw new ApiError('APPLICATION_NOT_FOUND', { detail: 'There is no application with this app_id.' });
+      }
+      const application = toApplication(row);
+      assertUsable(application);
+      return application;
+    },
 
     async init({ appId, secret, version, executableHash, client }) {
       const application = await authenticate(appId, secret);
@@ -181,14 +218,25 @@ export function createApplications(deps: Dependencies): Applications {
     noteClientBans: (trx, appId, hasClientBans) =>
       store.updateApplication(trx, appId, { has_client_bans: hasClientBans }),
 
+    usersOf: (db, appId) => store.countUsers(db, appId),
+
     async takeUserSeat(trx, appId) {
       if (await store.takeUserSeat(trx, appId)) return;
       throw new ApiError('QUOTA_EXCEEDED', { detail: "The developer's plan has no room for another user." });
     },
 
+    async takeUserSeats(trx, appId, amount) {
+      if (await seats.takeUserSeats(trx, appId, amount)) return;
+      throw new ApiError('QUOTA_EXCEEDED', {
+        detail: `The developer's plan has no room for ${amount} more users.`,
+      });
+    },
+
+    returnUserSeat: seats.returnUserSeat,
+
     async create(actor, name) {
       const { developerId } = actor;
-      const secret = newSecret(random);
+      const secret = secrets.make();
       const appId = newId('app');
       const now = clock.now();
       const row = await knex.transaction(async (trx) => {
@@ -197,7 +245,7 @@ export function createApplications(deps: Dependencies): Applications {
           app_id: appId,
           developer_id: developerId,
           name,
-          secret_sealed: keyring.seal(Buffer.from(secret), secretContext(appId)),
+          secret_sealed: secrets.seal(appId, secret),
           created_at: now,
           updated_at: now,
         });
@@ -261,8 +309,38 @@ export function createApplications(deps: Dependencies): Applications {
 
     async secretOf(developerId, appId) {
       const row = await required(store.findApplicationOfDeveloper(knex, developerId, appId));
-      return keyring.open(row.secret_sealed, secretContext(appId)).toString();
+      return secrets.open(row).toString();
     },
+
+    async rotateSecret(actor, appId, overlapSeconds) {
+      const secret = secrets.make();
+      const previousSecretUntil = await knex.transaction(async (trx) => {
+        await required(store.lockApplicationOfDeveloper(trx, actor.developerId, appId));
+        const now = clock.now();
+        const until = overlapSeconds === 0 ? null : new Date(now.getTime() + overlapSeconds * 1000);
+        await store.replaceSecret(trx, appId, secrets.seal(appId, secret), until, now);
+        const data = { overlap_seconds: overlapSeconds, previous_secret_until: until?.toISOString() ?? null };
+        await events.record(trx, { type: 'application.secret_rotated', appId, data, actor });
+        return until;
+      });
+      return { secret, previousSecretUntil };
+    },
+
+    async endSecretOverlap(actor, appId) {
+      await knex.transaction(async (trx) => {
+        const row = await required(store.lockApplicationOfDeveloper(trx, actor.developerId, appId));
+        const now = clock.now();
+        if (!isTakenUntil(row.previous_secret_until, now)) throw new ApiError('PREVIOUS_SECRET_NOT_FOUND');
+        await store.updateApplication(trx, appId, {
+          previous_secret_sealed: null,
+          previous_secret_until: null,
+          updated_at: now,
+        });
+        await events.record(trx, { type: 'application.secret_overlap_ended', appId, actor });
+      });
+    },
+
+    clearPreviousSecrets: () => store.clearPreviousSecrets(knex, clock.now(), CLEARED_AT_ONCE),
 
     nextDeleted: () => store.findDeletedApplication(knex),
     forget: (appId) => store.forgetApplication(knex, appId),
@@ -285,15 +363,6 @@ function handshakeStatus(application: Application, version: string | undefined):
     return 'update_required';
   }
   return 'active';
-}
-
-/** 256 random bits behind a mark by which secret scanners know it. */
-function newSecret(random: Random): string {
-  return `sk_${random.bytes(32).toString('base64url')}`;
-}
-
-function secretContext(appId: string): string {
-  return `application-secret:${appId}`;
 }
 
 function toUsableApplication(row: store.ApplicationRow | undefined): Application {

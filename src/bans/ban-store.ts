@@ -54,6 +54,10 @@ export async function insertBan(trx: Knex.Transaction, row: BanRow): Promise<voi
   await trx('bans').insert(row);
 }
 
+export async function findBan(db: Knex, appId: string, banId: string): Promise<BanRow | undefined> {
+  return db<BanRow>('bans').where({ app_id: appId, ban_id: banId }).first();
+}
+
 /** Newest first; ids sort by time of creation. */
 export async function listBans(
   db: Knex,
@@ -81,4 +85,32 @@ export async function hasClientBans(trx: Knex.Transaction, appId: string): Promi
     .whereIn('kind', ['hardware', 'network'])
     .first('ban_id');
   return row !== undefined;
+}
+
+const inForce = (now: Date) => (query: Knex.QueryBuilder) =>
+  void query.whereNull('expires_at').orWhere('expires_at', '>', now);
+
+/** Bans of users that are in force, the oldest first. */
+export async function findBansOfUsers(db: Knex, userIds: readonly string[], now: Date): Promise<BanRow[]> {
+  if (userIds.length === 0) return [];
+  return db<BanRow>('bans')
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
+    .where({ kind: 'user' })
+    .where(inForce(now))
+    .orderBy('ban_id')
+    .select('*');
+}
+
+/** Deletes a user's bans that are in force. @returns them, the oldest first */
+export async function deleteBansOfUser(trx: Knex.Transaction, userId: string, now: Date): Promise<BanRow[]> {
+  const rows = await trx<BanRow>('bans')
+    .where({ kind: 'user', user_id: userId })
+    .where(inForce(now))
+    .delete('*');
+  return rows.sort((a, b) => (a.ban_id < b.ban_id ? -1 : 1));
+}
+
+/** Bans of a user's machine refer to nobody any more. */
+export async function forgetUser(trx: Knex.Transaction, userId: string): Promise<void> {
+  await trx('bans').where({ kind: 'hardware', user_id: userId }).update({ user_id: null });
 }

@@ -12,6 +12,13 @@ export type Banned =
   | { readonly kind: 'hardware'; readonly hwidDigest: Buffer; readonly userId: string | null }
   | { readonly kind: 'network'; readonly network: string };
 
+/** Why, and until when. */
+export interface Terms {
+  readonly reason: string | null;
+  /** Null when somebody must lift it. */
+  readonly expiresAt: Date | null;
+}
+
 export interface Ban {
   readonly banId: string;
   readonly kind: store.BanKind;
@@ -32,13 +39,21 @@ export interface Bans {
    */
   assertNone(db: Knex, appId: string, subject: store.Subject): Promise<void>;
   /** Adds a ban inside the caller's transaction, which holds the application alone. */
-  add(
-    trx: Knex.Transaction,
-    appId: string,
-    banned: Banned,
-    terms: { readonly reason: string | null; readonly expiresAt: Date | null },
-  ): Promise<Ban>;
+  add(trx: Knex.Transaction, appId: string, banned: Banned, terms: Terms): Promise<Ban>;
   list(appId: string, page: PageRequest): Promise<Page<Ban>>;
+  /** The bans in force of users, of each the last one. */
+  inForceOf(userIds: readonly string[]): Promise<Map<string, Ban>>;
+  /**
+   * Bans a user inside the caller's transaction, which holds the application alone: what is in force already gets these
+   * terms, and becomes one ban.
+   */
+  setOfUser(trx: Knex.Transaction, appId: string, userId: string, terms: Terms): Promise<Ban>;
+  /** Removes a user's bans in force inside the caller's transaction, which holds the application alone. @returns them */
+  removeOfUser(trx: Knex.Transaction, userId: string): Promise<Ban[]>;
+  /** Bans of the machine of a user who is deleted go on without him, inside the caller's transaction. */
+  forgetUser(trx: Knex.Transaction, userId: string): Promise<void>;
+  /** What a ban is about; undefined when it was lifted or is over. */
+  find(appId: string, banId: string): Promise<Banned | undefined>;
   /**
    * Removes a ban inside the caller's transaction, which holds the application alone.
    * @returns the ban that was
@@ -57,28 +72,35 @@ interface Dependencies {
 }
 
 export function createBans({ knex, applications, clock, newId }: Dependencies): Bans {
+  async function add(
+    trx: Knex.Transaction,
+    appId: string,
+    banned: Banned,
+    { reason, expiresAt }: Terms,
+  ): Promise<Ban> {
+    const row: store.BanRow = {
+      ban_id: newId('ban'),
+      app_id: appId,
+      kind: banned.kind,
+      user_id: banned.kind === 'network' ? null : banned.userId,
+      hwid_digest: banned.kind === 'hardware' ? banned.hwidDigest : null,
+      network: banned.kind === 'network' ? banned.network : null,
+      reason,
+      expires_at: expiresAt,
+      created_at: clock.now(),
+    };
+    await store.insertBan(trx, row);
+    if (banned.kind !== 'user') await applications.noteClientBans(trx, appId, true);
+    return toBan(row);
+  }
+
   return {
     async assertNone(db, appId, subject) {
       const kind = await store.findBanKind(db, appId, subject, clock.now());
       if (kind) throw new ApiError(CODES[kind]);
     },
 
-    async add(trx, appId, banned, { reason, expiresAt }) {
-      const row: store.BanRow = {
-        ban_id: newId('ban'),
-        app_id: appId,
-        kind: banned.kind,
-        user_id: banned.kind === 'network' ? null : banned.userId,
-        hwid_digest: banned.kind === 'hardware' ? banned.hwidDigest : null,
-        network: banned.kind === 'network' ? banned.network : null,
-        reason,
-        expires_at: expiresAt,
-        created_at: clock.now(),
-      };
-      await store.insertBan(trx, row);
-      if (banned.kind !== 'user') await applications.noteClientBans(trx, appId, true);
-      return toBan(row);
-    },
+    add,
 
     async list(appId, request) {
       const page = await readPage(
@@ -88,6 +110,35 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
         (range) => store.listBans(knex, appId, range),
       );
       return { data: page.data.map(toBan), nextCursor: page.nextCursor };
+    },
+
+    async inForceOf(userIds) {
+      const rows = await store.findBansOfUsers(knex, userIds, clock.now());
+      return new Map(rows.map((row) => [row.user_id!, toBan(row)]));
+    },
+
+    async setOfUser(trx, appId, userId, terms) {
+      const before = await store.deleteBansOfUser(trx, userId, clock.now());
+      const kept = before.at(-1);
+      if (!kept) return add(trx, appId, { kind: 'user', userId }, terms);
+      const row = { ...kept, reason: terms.reason, expires_at: terms.expiresAt };
+      await store.insertBan(trx, row);
+      return toBan(row);
+    },
+
+    async removeOfUser(trx, userId) {
+      return (await store.deleteBansOfUser(trx, userId, clock.now())).map(toBan);
+    },
+
+    forgetUser: store.forgetUser,
+
+    async find(appId, banId) {
+      const row = await store.findBan(knex, appId, banId);
+      if (!row || (row.expires_at && row.expires_at <= clock.now())) return undefined;
+      const { kind, user_id: userId } = row;
+      if (kind === 'network') return { kind, network: row.network! };
+      if (kind === 'hardware') return { kind, hwidDigest: row.hwid_digest!, userId };
+      return { kind, userId: userId! };
     },
 
     async remove(trx, appId, banId) {

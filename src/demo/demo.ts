@@ -50,7 +50,7 @@ async function findOrRegister(
   const developerId = await developers.idOf(EMAIL);
   if (developerId !== undefined) return { developerId };
   const password = random.bytes(12).toString('base64url');
-  const made = await developers.register({ email: EMAIL, password, name: 'Demo' });
+  const made = await developers.register({ email: EMAIL, password, name: 'Demo' }, { address: '127.0.0.1' });
   return { developerId: made.developerId, password };
 }
 

@@ -44,8 +44,8 @@ export async function replacePasswordHash(
     .update({ password_hash: passwordHash });
 }
 
-export async function insertDeveloperSession(db: Knex, row: DeveloperSessionRow): Promise<void> {
-  await db('developer_sessions').insert(row);
+export async function insertDeveloperSession(trx: Knex.Transaction, row: DeveloperSessionRow): Promise<void> {
+  await trx('developer_sessions').insert(row);
 }
 
 export async function findDeveloperSession(
@@ -53,6 +53,47 @@ export async function findDeveloperSession(
   tokenDigest: Buffer,
 ): Promise<DeveloperSessionRow | undefined> {
   return db<DeveloperSessionRow>('developer_sessions').where({ token_digest: tokenDigest }).first();
+}
+
+/** Ends a session. @returns whether it was there */
+export async function deleteDeveloperSession(trx: Knex.Transaction, tokenDigest: Buffer): Promise<boolean> {
+  return (await trx('developer_sessions').where({ token_digest: tokenDigest }).delete()) === 1;
+}
+
+export interface AccountRow extends Pick<
+  DeveloperRow,
+  'developer_id' | 'email' | 'name' | 'plan_id' | 'created_at'
+> {
+  readonly apps: number;
+  readonly plan_name: string;
+  readonly max_apps: number;
+  readonly max_users_per_app: number;
+  /** In the fullest application. */
+  readonly users: number;
+}
+
+/** A developer with his plan and what of it is used. */
+export async function findAccount(db: Knex, developerId: string): Promise<AccountRow | undefined> {
+  const fullest = db('applications as a')
+    .join('application_usage as u', 'u.app_id', 'a.app_id')
+    .where('a.developer_id', developerId)
+    .whereNull('a.deleted_at')
+    .max('u.users');
+  return db('developers as d')
+    .join('plans as p', 'p.plan_id', 'd.plan_id')
+    .where('d.developer_id', developerId)
+    .first<AccountRow>(
+      'd.developer_id',
+      'd.email',
+      'd.name',
+      'd.plan_id',
+      'd.created_at',
+      'd.apps',
+      'p.name as plan_name',
+      'p.max_apps',
+      'p.max_users_per_app',
+      db.raw('coalesce((?), 0) as users', [fullest]),
+    );
 }
 
 /** Counts one more application unless the plan has no room. @returns whether it had */

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
@@ -23,6 +24,23 @@ export interface DeveloperSession {
   readonly expiresAt: Date;
 }
 
+/** What a plan has room for, and what of it is used. */
+export interface Quota {
+  readonly limit: number;
+  readonly used: number;
+}
+
+export interface Account {
+  readonly developerId: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly createdAt: Date;
+  readonly plan: { readonly id: string; readonly name: string };
+  readonly apps: Quota;
+  /** Of the application that has the most. */
+  readonly usersPerApp: Quota;
+}
+
 export interface Developers {
   /** Those of the token of a developer's own session. */
   readonly scopes: readonly Scope[];
@@ -30,17 +48,26 @@ export interface Developers {
    * Creates an account on the free plan and signs it in.
    * @throws ApiError EMAIL_TAKEN, TOO_MANY_REQUESTS
    */
-  register(account: {
-    readonly email: string;
-    readonly password: string;
-    readonly name?: string | undefined;
-  }): Promise<DeveloperSession>;
+  register(
+    account: { readonly email: string; readonly password: string; readonly name?: string | undefined },
+    client: Client,
+  ): Promise<DeveloperSession>;
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
   login(email: string, password: string, client: Client): Promise<DeveloperSession>;
+  /**
+   * Ends a session: no request that begins after this returns is let in with it.
+   * @param sessionDigest SHA-256 of its token
+   * @throws ApiError UNAUTHORIZED when it has ended already
+   */
+  logout(actor: Actor, sessionDigest: Buffer): Promise<void>;
+  /** @throws ApiError UNAUTHORIZED when there is no such account any more */
+  account(developerId: string): Promise<Account>;
   /** The account of an address; undefined when there is none. */
   idOf(email: string): Promise<string | undefined>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
-  authenticate(token: string): Promise<{ readonly developerId: string } | undefined>;
+  authenticate(
+    token: string,
+  ): Promise<{ readonly developerId: string; readonly sessionDigest: Buffer } | undefined>;
   /** Counts one more application, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
   returnApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
@@ -53,30 +80,38 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly limits: Limits;
   readonly tokens: Tokens;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly newId: NewId;
 }
 
 export function createDevelopers(deps: Dependencies): Developers {
-  const { knex, passwords, limits, tokens, clock, newId } = deps;
+  const { knex, passwords, limits, tokens, audit, clock, newId } = deps;
 
-  async function signIn(db: Knex, developerId: string): Promise<DeveloperSession> {
+  async function signIn(
+    trx: Knex.Transaction,
+    developerId: string,
+    { address }: Client,
+    action: 'developer.registered' | 'developer.logged_in',
+  ): Promise<DeveloperSession> {
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + DEVELOPER_SESSION_MS);
     const token = await tokens.signDeveloperToken({ developerId, issuedAt: now, expiresAt });
-    await store.insertDeveloperSession(db, {
+    await store.insertDeveloperSession(trx, {
       token_digest: tokenDigest(token),
       developer_id: developerId,
       created_at: now,
       expires_at: expiresAt,
     });
+    const actor = { kind: 'developer', id: developerId, developerId, address } as const;
+    await audit.record(trx, actor, { action, target: developerId });
     return { developerId, token, expiresAt };
   }
 
   return {
     scopes: ['read', 'write', 'auth:dev'],
 
-    async register({ email, password, name }) {
+    async register({ email, password, name }, client) {
       const emailKey = email.toLowerCase();
       if (await store.findDeveloper(knex, emailKey)) throw new ApiError('EMAIL_TAKEN');
       const passwordHash = await passwords.hash(password);
@@ -92,7 +127,7 @@ export function createDevelopers(deps: Dependencies): Developers {
           created_at: clock.now(),
         });
         if (!inserted) throw new ApiError('EMAIL_TAKEN');
-        return signIn(trx, developerId);
+        return signIn(trx, developerId, client, 'developer.registered');
       });
     },
 
@@ -108,7 +143,29 @@ export function createDevelopers(deps: Dependencies): Developers {
       }
       await limits.assertMayTry([account]);
       if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
-      return signIn(knex, developer.developer_id);
+      const { developer_id: developerId } = developer;
+      return knex.transaction((trx) => signIn(trx, developerId, client, 'developer.logged_in'));
+    },
+
+    async logout(actor, sessionDigest) {
+      await knex.transaction(async (trx) => {
+        if (!(await store.deleteDeveloperSession(trx, sessionDigest))) throw new ApiError('UNAUTHORIZED');
+        await audit.record(trx, actor, { action: 'developer.logged_out', target: actor.developerId });
+      });
+    },
+
+    async account(developerId) {
+      const row = await store.findAccount(knex, developerId);
+      if (!row) throw new ApiError('UNAUTHORIZED');
+      return {
+        developerId: row.developer_id,
+        email: row.email,
+        name: row.name,
+        createdAt: row.created_at,
+        plan: { id: row.plan_id, name: row.plan_name },
+        apps: { limit: row.max_apps, used: row.apps },
+        usersPerApp: { limit: row.max_users_per_app, used: row.users },
+      };
     },
 
     async idOf(email) {
@@ -118,7 +175,7 @@ export function createDevelopers(deps: Dependencies): Developers {
     async authenticate(token) {
       const session = await store.findDeveloperSession(knex, tokenDigest(token));
       if (!session || session.expires_at <= clock.now()) return undefined;
-      return { developerId: session.developer_id };
+      return { developerId: session.developer_id, sessionDigest: session.token_digest };
     },
 
     async takeApplicationSeat(trx, developerId) {

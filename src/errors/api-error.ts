@@ -18,7 +18,7 @@ export interface ApiErrorOptions<Code extends ErrorCode> {
   /** Seconds after which a retry is worth it. */
   readonly retryAfter?: number;
   /** Further members of the answer (RFC 9457, section 3.2). */
-  readonly members?: Readonly<Record<string, string>>;
+  readonly members?: Readonly<Record<string, string | number>>;
   readonly cause?: unknown;
 }
 
@@ -29,7 +29,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly detail: string;
   readonly errors: readonly Fault[] | undefined;
   readonly retryAfter: number | undefined;
-  readonly members: Readonly<Record<string, string>> | undefined;
+  readonly members: Readonly<Record<string, string | number>> | undefined;
 
   constructor(code: Code, options: ApiErrorOptions<Code> = {}) {
     const detail = options.detail ?? catalogue[code].detail;

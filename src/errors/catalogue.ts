@@ -29,6 +29,12 @@ export const catalogue = {
     detail: 'The request is not valid HTTP.',
     hint: 'Check the request line, the percent-encoding of the path and the headers.',
   },
+  CHECKSUM_MISMATCH: {
+    statuses: [400],
+    title: 'Checksum mismatch',
+    detail: 'The content that arrived has another SHA-256 than the request says.',
+    hint: 'Compute the checksum of the bytes that you send, and send them again.',
+  },
   LICENSE_UNUSABLE: {
     statuses: [400],
     title: 'License unusable',
@@ -36,7 +42,7 @@ export const catalogue = {
     hint: 'It is banned, paused or past its last day of redemption: ask whoever sold it.',
   },
   LICENSE_NOT_APPLICABLE: {
-    statuses: [400],
+    statuses: [400, 409],
     title: 'License not applicable',
     detail: 'The licence key would add nothing to this user.',
     hint: 'The user holds a lifetime of this tier or a higher one. The key is unspent: use it for another user.',
@@ -101,6 +107,12 @@ export const catalogue = {
     detail: 'The session is older than 24 hours.',
     hint: 'Log in again.',
   },
+  INSUFFICIENT_BALANCE: {
+    statuses: [402, 409],
+    title: 'Insufficient balance',
+    detail: "The reseller's balance is too low.",
+    hint: 'Ask the developer for credit, or take less. Nothing was charged.',
+  },
   APPLICATION_PAUSED: {
     statuses: [403],
     title: 'Application paused',
@@ -155,6 +167,12 @@ export const catalogue = {
     detail: 'The token has not the scope that this operation demands.',
     hint: 'Use a token with the scopes that WWW-Authenticate names.',
   },
+  RESELLER_SUSPENDED: {
+    statuses: [403],
+    title: 'Reseller suspended',
+    detail: 'The developer has suspended this reseller.',
+    hint: 'Lists can still be read. Ask the developer.',
+  },
   QUOTA_EXCEEDED: {
     statuses: [403],
     title: 'Quota exceeded',
@@ -185,17 +203,71 @@ export const catalogue = {
     detail: 'The application has no user of this name.',
     hint: 'Check the username, or register it first.',
   },
+  PREVIOUS_SECRET_NOT_FOUND: {
+    statuses: [404],
+    title: 'Previous secret not found',
+    detail: 'The application has one secret only.',
+    hint: 'There is nothing to end: the secret from before the last rotation is not taken any more.',
+  },
   BAN_NOT_FOUND: {
     statuses: [404],
     title: 'Ban not found',
     detail: 'The application has no such ban.',
     hint: "List the application's bans to see their identifiers.",
   },
+  WEBHOOK_NOT_FOUND: {
+    statuses: [404],
+    title: 'Webhook not found',
+    detail: 'The application has no such webhook endpoint.',
+    hint: "List the application's webhooks to see their identifiers.",
+  },
+  DELIVERY_NOT_FOUND: {
+    statuses: [404],
+    title: 'Delivery not found',
+    detail: 'The webhook endpoint has no such delivery.',
+    hint: "List the endpoint's deliveries to see their identifiers; they are kept for 30 days.",
+  },
+  WEBHOOK_DISABLED: {
+    statuses: [409],
+    title: 'Webhook disabled',
+    detail: 'The webhook endpoint is disabled: nothing is sent to it.',
+    hint: 'Enable it first, by changing enabled to true.',
+  },
   TOKEN_NOT_FOUND: {
     statuses: [404],
     title: 'Token not found',
     detail: 'There is no such API token.',
     hint: 'List the API tokens to see their identifiers.',
+  },
+  VARIABLE_NOT_FOUND: {
+    statuses: [404],
+    title: 'Variable not found',
+    detail: 'There is no such variable for you.',
+    hint: 'Check the name, letter by letter; some variables are seen with the token of a live session only.',
+  },
+  FILE_NOT_FOUND: {
+    statuses: [404],
+    title: 'File not found',
+    detail: 'The application has no file of this name.',
+    hint: 'Check the name, letter by letter, and that it is percent-encoded as UTF-8.',
+  },
+  RESELLER_NOT_FOUND: {
+    statuses: [404],
+    title: 'Reseller not found',
+    detail: 'You have no reseller with this reseller_id.',
+    hint: 'List your resellers to see their identifiers.',
+  },
+  PRICE_NOT_FOUND: {
+    statuses: [404],
+    title: 'Price not found',
+    detail: 'You have no price for keys of this application, tier and duration.',
+    hint: 'Use app_id, tier and duration_days of one of your prices, exactly as they are.',
+  },
+  EVENT_NOT_FOUND: {
+    statuses: [404],
+    title: 'Event not found',
+    detail: 'The application has no such event, or it is no longer kept.',
+    hint: 'Begin again without after: the list then starts with the oldest event that is kept.',
   },
   METHOD_NOT_ALLOWED: {
     statuses: [405],
@@ -207,7 +279,7 @@ export const catalogue = {
     statuses: [408],
     title: 'Request timeout',
     detail: 'The request did not arrive in time.',
-    hint: 'Send the whole request within 30 seconds.',
+    hint: 'Send the whole request within 30 seconds; an upload may take longer as long as it gets on.',
   },
   USERNAME_TAKEN: {
     statuses: [409],
@@ -215,11 +287,47 @@ export const catalogue = {
     detail: 'The application already has a user of this name.',
     hint: 'Choose another username, or log in.',
   },
+  LICENSE_STATE_CONFLICT: {
+    statuses: [409],
+    title: 'License state conflict',
+    detail: 'The licence is in a status in which this cannot be done.',
+    hint: 'Read the licence to see its status: somebody else may have changed it.',
+  },
+  LICENSE_ALREADY_HELD: {
+    statuses: [409],
+    title: 'License already held',
+    detail: 'The licence belongs to this user already.',
+    hint: 'Nothing needs to be moved.',
+  },
+  LICENSE_NOTHING_LEFT: {
+    statuses: [409],
+    title: 'License has nothing left',
+    detail: 'Nothing of the licence is left that could be moved.',
+    hint: 'Its time is over, or a lifetime of its holder has taken it in: generate a new key.',
+  },
   EMAIL_TAKEN: {
     statuses: [409],
     title: 'Email taken',
     detail: 'There is already an account with this address.',
     hint: 'Sign in, or use another address.',
+  },
+  SUBSCRIPTION_NOT_EXTENDABLE: {
+    statuses: [409],
+    title: 'Subscription not extendable',
+    detail: 'The time would add nothing to this user.',
+    hint: 'The user holds a lifetime of this tier or a higher one, or would reach past year 9999.',
+  },
+  RESELLER_HAS_BALANCE: {
+    statuses: [409],
+    title: 'Reseller has balance',
+    detail: 'The reseller still has money.',
+    hint: 'Debit what is left of the balance, then delete the reseller.',
+  },
+  LICENSE_NOT_REFUNDABLE: {
+    statuses: [409],
+    title: 'License not refundable',
+    detail: 'The licence was redeemed, banned or paused.',
+    hint: 'Only licences that are still unused are taken back.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     statuses: [409],
@@ -245,11 +353,23 @@ export const catalogue = {
     detail: 'The Content-Type must be application/json.',
     hint: 'Send UTF-8 JSON with Content-Type: application/json and without Content-Encoding.',
   },
+  RANGE_NOT_SATISFIABLE: {
+    statuses: [416],
+    title: 'Range not satisfiable',
+    detail: 'The range begins behind the end of the file.',
+    hint: 'Ask for bytes below the size that Content-Range names.',
+  },
   TOO_MANY_REQUESTS: {
     statuses: [429],
     title: 'Too many requests',
     detail: 'More requests than the service takes now.',
     hint: 'Wait for the number of seconds in Retry-After, then try again.',
+  },
+  HWID_RESET_TOO_SOON: {
+    statuses: [429],
+    title: 'Hardware reset too soon',
+    detail: 'The machine was reset within the last 7 days.',
+    hint: 'Wait for the number of seconds in retry_after, or ask the developer to reset it.',
   },
   HEADERS_TOO_LARGE: {
     statuses: [431],

@@ -74,3 +74,173 @@ export async function readEventsAfter(db: Knex, position: number, limit: number)
     .limit(limit)
     .select(db.raw(COLUMNS));
 }
+
+/** Which events somebody may and wants to see. */
+export interface EventFilter {
+  /** Every type when left out. */
+  readonly types?: readonly string[] | undefined;
+  readonly userId?: string | undefined;
+}
+
+/** From where on, in which direction, and how many. */
+export interface EventRange {
+  readonly position: number | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+}
+
+/** Published events of an application that lie behind a position, in the direction of the range. */
+export async function listEventsOfApplication(
+  db: Knex,
+  appId: string,
+  { types, userId }: EventFilter,
+  { position, order, limit }: EventRange,
+): Promise<NumberedRow[]> {
+  const query = db<NumberedRow>('events')
+    .where({ app_id: appId })
+    .whereNotNull('position')
+    .orderBy('position', order)
+    .limit(limit)
+    .select(db.raw(COLUMNS));
+  if (types !== undefined) void query.whereIn('type', types as string[]);
+  if (userId !== undefined) void query.where({ user_id: userId });
+  if (position !== undefined) void query.where('position', order === 'asc' ? '>' : '<', position);
+  return query as unknown as Promise<NumberedRow[]>;
+}
+
+/** A session, and the types by which an event tells it: as one of its application, of its user, or itself. */
+export interface SessionFilter {
+  readonly appId: string;
+  readonly userId: string;
+  readonly sessionDigest: Buffer;
+  readonly types: {
+    readonly application: readonly string[];
+    readonly user: readonly string[];
+    readonly session: readonly string[];
+  };
+}
+
+/** Published events that tell a session and lie behind a position, in the direction of the range. */
+export async function listEventsOfSession(
+  db: Knex,
+  { appId, userId, sessionDigest, types }: SessionFilter,
+  { position, order, limit }: EventRange,
+): Promise<NumberedRow[]> {
+  const from = position ?? (order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER);
+  const behind = order === 'asc' ? '>' : '<';
+  const { rows } = await db.raw<{ rows: NumberedRow[] }>(
+    `select * from (
+       (select ${COLUMNS} from events
+        where app_id = :appId and type = any (:application::text[]) and position ${behind} :from
+        order by position ${order} limit :limit)
+       union all
+       (select ${COLUMNS} from events
+        where user_id = :userId and app_id = :appId and position ${behind} :from
+          and (type = any (:user::text[]) or (type = any (:session::text[]) and session_digest = :sessionDigest))
+        order by position ${order} limit :limit)
+     ) found order by position ${order} limit :limit`,
+    {
+      appId,
+      userId,
+      sessionDigest,
+      from,
+      limit,
+      application: types.application as string[],
+      user: types.user as string[],
+      session: types.session as string[],
+    } as Record<string, Knex.RawBinding>,
+  );
+  return rows;
+}
+
+/** The place of a published event of an application; undefined when there is none. */
+export async function findPosition(db: Knex, appId: string, eventId: string): Promise<number | undefined> {
+  const row = await db<NumberedRow>('events')
+    .where({ event_id: eventId, app_id: appId })
+    .whereNotNull('position')
+    .first('position');
+  return row?.position;
+}
+
+/** When the oldest event without a number was written. */
+export async function findOldestUnnumbered(db: Knex): Promise<Date | undefined> {
+  const row = await db<EventRow & { position: number | null }>('events')
+    .whereNull('position')
+    .orderBy('sequence')
+    .first('created_at');
+  return row?.created_at;
+}
+
+/** How far the events are numbered, and how far the broker has them. */
+export async function findPositions(db: Knex): Promise<{ log: number; broker: number }> {
+  const rows = await db<{ name: string; position: number }>('relay_positions').select('name', 'position');
+  const of = (name: string) => rows.find((row) => row.name === name)?.position ?? 0;
+  return { log: of('log'), broker: of('broker') };
+}
+
+/**
+ * Deletes the first events in the order of publication, up to the first one that is younger: whoever finds the event at which
+ * he left off finds everything behind it.
+ * @param consumer whose place no event behind is deleted
+ * @returns how many
+ */
+export async function deleteFirstEvents(
+  db: Knex,
+  createdBefore: Date,
+  consumer: 'log' | 'broker',
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `with first as (
+       select event_id, created_at, position from events where position is not null order by position limit :limit
+     )
+     delete from events using first
+     where events.event_id = first.event_id
+       and first.position < coalesce((select min(position) from first where created_at >= :createdBefore), 'infinity'::float8)
+       and first.position <= (select position from relay_positions where name = :consumer)`,
+    { createdBefore, consumer, limit },
+  );
+  return rowCount;
+}
+
+/**
+ * Deletes some published events of an application, but none of a type that must be kept.
+ * @param consumer as in deleteFirstEvents
+ * @returns how many
+ */
+export async function deleteEventsOfApplication(
+  db: Knex,
+  appId: string,
+  keptType: string,
+  consumer: 'log' | 'broker',
+  limit: number,
+): Promise<number> {
+  const some = db('events')
+    .where({ app_id: appId })
+    .whereNot({ type: keptType })
+    .where('position', '<=', db('relay_positions').where({ name: consumer }).select('position'))
+    .limit(limit)
+    .select('event_id');
+  return db('events').whereIn('event_id', some).delete();
+}
+
+/** Published events of an application within a time, the oldest first. */
+export async function readEventsOfApplication(
+  db: Knex,
+  appId: string,
+  span: {
+    readonly since: Date;
+    readonly until: Date;
+    readonly after: { readonly createdAt: Date; readonly eventId: string } | undefined;
+  },
+  limit: number,
+): Promise<NumberedRow[]> {
+  const { since, until, after } = span;
+  const query = db<NumberedRow>('events')
+    .where('app_id', appId)
+    .whereNotNull('position')
+    .where('created_at', '>=', since)
+    .where('created_at', '<', until);
+  if (after) void query.whereRaw('(created_at, event_id) > (?, ?)', [after.createdAt, after.eventId]);
+  return query.orderBy(['created_at', 'event_id']).limit(limit).select(db.raw(COLUMNS));
+}

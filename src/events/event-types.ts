@@ -11,6 +11,7 @@ export const eventTypes = {
   'application.enabled': 'application',
   'application.deleted': 'application',
   'application.secret_rotated': 'developer',
+  'application.secret_overlap_ended': 'developer',
   'user.created': 'developer',
   'user.imported': 'developer',
   'user.updated': 'user',
@@ -20,6 +21,7 @@ export const eventTypes = {
   'user.hwid_reset': 'user',
   'user.password_changed': 'user',
   'user.subscription_extended': 'user',
+  'user.subscription_reduced': 'user',
   'user.variable_set': 'user',
   'user.variable_deleted': 'user',
   'session.created': 'developer',
@@ -40,11 +42,23 @@ export const eventTypes = {
   'variable.set': 'application',
   'variable.deleted': 'application',
   'file.uploaded': 'application',
+  'file.updated': 'application',
   'file.deleted': 'application',
+  'webhook.created': 'developer',
+  'webhook.updated': 'developer',
+  'webhook.deleted': 'developer',
+  'webhook.secret_rotated': 'developer',
   'webhook.disabled': 'developer',
+  // Sent to one endpoint on its developer's wish: never recorded, nobody else sees it.
+  'webhook.test': 'developer',
 } as const satisfies Record<string, Audience>;
 
 /** Whom an event tells besides the developer. */
 export type Audience = 'developer' | 'application' | 'user' | 'session';
 
 export type EventType = keyof typeof eventTypes;
+
+/** Whether a text is a type of event. */
+export function isEventType(text: string): text is EventType {
+  return Object.hasOwn(eventTypes, text);
+}

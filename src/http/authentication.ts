@@ -5,7 +5,10 @@ import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import type { ContractRequest } from './table-router.ts';
 
-type Found = Pick<HandlerRequest<'getHealth'>, 'actor' | 'scopes' | 'resellerId' | 'session'>;
+type Found = Pick<
+  HandlerRequest<'getHealth'>,
+  'actor' | 'developerSession' | 'scopes' | 'resellerId' | 'session' | 'stillHolds'
+>;
 
 /** Whom a request's bearer token stands for, as handlers get it. */
 export type Identity = Partial<Found>;
@@ -27,8 +30,9 @@ export function createAuthentication({ apiTokens, developers, sessions }: Servic
     }
     const found = await developers.authenticate(token);
     if (!found) return undefined;
-    const { developerId } = found;
-    return { actor: { kind: 'developer', id: developerId, developerId, address }, scopes: developers.scopes };
+    const { developerId, sessionDigest } = found;
+    const actor = { kind: 'developer', id: developerId, developerId, address } as const;
+    return { actor, scopes: developers.scopes, developerSession: sessionDigest };
   }
 
   async function resellerOf(token: string, address: string): Promise<Identity | undefined> {
@@ -44,8 +48,10 @@ export function createAuthentication({ apiTokens, developers, sessions }: Servic
       const { headers, client } = context.request as unknown as ContractRequest;
       const token = bearerToken(headers['authorization']);
       const identity = token === undefined ? undefined : await identify(token, client.address);
-      if (identity) assertScopes(context.operation, identity.scopes ?? []);
-      return identity;
+      if (!identity) return undefined;
+      assertScopes(context.operation, identity.scopes ?? []);
+      const stillHolds = async () => (await identify(token!, client.address)) !== undefined;
+      return { ...identity, stillHolds };
     };
 
   return {

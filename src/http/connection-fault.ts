@@ -30,6 +30,8 @@ export function answerConnection(
     latest.once('finish', () => closeSoon(socket));
     // The fault is in the body of this request: Node puts its answer behind those of the requests before it.
     if (!latest.req.complete && !latest.headersSent) {
+      // Node forgets the request with the answer: whoever reads its body would wait for ever.
+      socket.once('close', () => latest.req.destroy(new Error('The body broke off.')));
       void writeResponse(latest, requestId, {
         ...answer,
         headers: { ...answer.headers, Connection: 'close' },

@@ -20,7 +20,7 @@ import { createOnce } from './idempotency.ts';
 import { negotiate } from './media-type.ts';
 import { parseQuery } from './query.ts';
 import { countRequest, type RateLimitScope } from './rate-limit.ts';
-import { openUpload, readJsonBody } from './request-body.ts';
+import { mediaTypeOf, openUpload, readJsonBody } from './request-body.ts';
 import type { HttpResponse } from './response.ts';
 import { signerOf, type SignatureMode } from './signature.ts';
 import { TableRouter, type ContractRequest } from './table-router.ts';
@@ -58,7 +58,7 @@ export interface Exchange {
 interface Marks {
   readonly 'x-rate-limit'?: RateLimitScope;
   readonly 'x-signature'?: SignatureMode;
-  /** How large a body may be that is no JSON. */
+  /** How large a body may be. */
   readonly 'x-max-bytes'?: number;
 }
 
@@ -79,7 +79,7 @@ export async function bindContract(
     quick: true,
     securityHandlers: createAuthentication(services),
   });
-  const once = createOnce(services.idempotency);
+  const once = createOnce(services);
   await api.init();
   const router = new TableRouter(api.definition);
   api.router = router;
@@ -120,14 +120,14 @@ export async function bindContract(
       if (!('requestBody' in operation)) return;
       if ((operation.security ?? []).length > 0 && !context.security['authorized']) return;
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
+      const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = operation as Marks;
       if (!mediaTypes.includes('application/json')) {
-        request.upload = await openUpload(exchange, mediaTypes, (operation as Marks)['x-max-bytes']);
+        request.upload = await openUpload(exchange, mediaTypes, limit);
         return;
       }
-      const { bytes, value } = await readJsonBody(exchange.request);
+      const { bytes, value } = await readJsonBody(exchange.request, limit);
       request.requestBody = exchange.body = value;
       exchange.bytes = bytes;
-      const { 'x-rate-limit': scope, 'x-signature': mode } = operation as Marks;
       if (scope) await countRequest(services, scope, appIdOf(value), exchange.client, exchange.answerHeaders);
       if (mode) {
         request.signer = await signerOf(services, mode, exchange.request.headers, appIdOf(value), bytes);
@@ -140,11 +140,13 @@ export async function bindContract(
     deprecated: deprecatedOperations(router.getOperations()),
     dispatch(exchange) {
       const { operation, path, client } = exchange;
-      const headers = exchange.request.headers as ContractRequest['headers'];
+      const { range: _range, ...withoutRange } = exchange.request.headers;
+      // Ranges are for GET alone (RFC 9110, section 14.2).
+      const headers = exchange.request.method === 'HEAD' ? withoutRange : exchange.request.headers;
       const request: ContractRequest = {
         method: operation.method,
         path,
-        headers,
+        headers: headers as ContractRequest['headers'],
         query: parseQuery(exchange.search),
         client,
       };
@@ -162,6 +164,7 @@ function toHandlerRequest(
     ...identityOf(context),
     body: request.requestBody,
     upload: request.upload,
+    uploadType: request.upload && mediaTypeOf(raw),
     path: context.request.params,
     query: context.request.query,
     headers: request.headers,

@@ -1,9 +1,12 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { isUploading } from './request-body.ts';
 
 const LINGER_MS = 1_500;
 const FORCE_AFTER_MS = 6_000;
+/** Transfers that are under way get nearly all of the 10 s in which the process must end. */
+const CUT_AFTER_MS = 7_500;
 const POLL_MS = 20;
 const ARRIVING_MS = 1_000;
 const QUIET_TURNS = 3;
@@ -11,7 +14,7 @@ const QUIET_TURNS = 3;
 /**
  * Prepares to stop a server so that no request fails. When it is stopped it takes no new connections, answers what is
  * under way and what still comes on open connections, and asks each client to close. Idle connections are closed after
- * a moment, everything else by force after 6 seconds.
+ * a moment, everything else by force after 6 seconds, but uploads and downloads that are under way after 7.5.
  * @param server before it listens
  * @returns stops it
  */
@@ -22,10 +25,22 @@ export function prepareDrain(server: Server): () => Promise<void> {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  return () => drain(server, sockets);
+  const answers = new WeakMap<Socket, ServerResponse>();
+  server.on('request', ({ socket }, response) => void answers.set(socket, response));
+  const isBusy = (socket: Socket) => {
+    const answer = answers.get(socket);
+    return (
+      answer !== undefined && !answer.writableFinished && (answer.headersSent || isUploading(answer.req))
+    );
+  };
+  return () => drain(server, sockets, isBusy);
 }
 
-async function drain(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+async function drain(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  isBusy: (socket: Socket) => boolean,
+): Promise<void> {
   let busy = 0;
   let lastRequest = Date.now();
   server.prependListener('request', (_request, response) => {
@@ -43,8 +58,11 @@ async function drain(server: Server, sockets: ReadonlySet<Socket>): Promise<void
 
   while (!done) {
     const now = Date.now();
-    if (now - started > FORCE_AFTER_MS) for (const socket of sockets) socket.destroy();
-    else if (busy === 0 && now - lastRequest > LINGER_MS) server.closeIdleConnections();
+    if (now - started > FORCE_AFTER_MS) {
+      for (const socket of sockets) {
+        if (now - started > CUT_AFTER_MS || !isBusy(socket)) socket.destroy();
+      }
+    } else if (busy === 0 && now - lastRequest > LINGER_MS) server.closeIdleConnections();
     await Promise.race([closed, delay(POLL_MS)]);
   }
 }

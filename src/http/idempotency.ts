@@ -11,7 +11,9 @@ const HEADER = 'idempotency-key';
  * Does the work of a request once for its `Idempotency-Key`, on operations whose contract takes that header: a repeated
  * request gets the first one's answer, with `Idempotency-Replayed: true`.
  */
-export function createOnce(idempotency: Services['idempotency']) {
+export function createOnce(services: Pick<Services, 'applications' | 'idempotency'>) {
+  const { applications, idempotency } = services;
+
   return async function once(
     exchange: Exchange,
     identity: Identity,
@@ -20,18 +22,26 @@ export function createOnce(idempotency: Services['idempotency']) {
     const { operation, request, path, search, bytes = Buffer.alloc(0) } = exchange;
     const key = request.headers[HEADER];
     if (typeof key !== 'string' || !takesKeys(operation)) return work();
+    const owner = await ownerOf(exchange, identity);
     const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes];
-    const { answer, replayed } = await idempotency.once(
-      ownerOf(exchange, identity),
-      key,
-      sameRequest,
-      async () => {
-        const { status, mediaType = '', body, text, stream } = await work();
-        return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
-      },
-    );
+    const { answer, replayed } = await idempotency.once(owner, key, sameRequest, async () => {
+      const { status, mediaType = '', body, text, stream } = await work();
+      return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
+    });
     return { ...answer, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
   };
+
+  /** Whose key it is: only who has the same credentials can send it again, and only for as long as they are good. */
+  async function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): Promise<string> {
+    if (actor) return resellerId ?? actor.developerId;
+    const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
+    if (typeof appId === 'string' && typeof secret === 'string') {
+      await applications.authenticate(appId, secret);
+      return JSON.stringify([appId, secret]);
+    }
+    if (typeof email === 'string') return email.toLowerCase();
+    throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation takes no Idempotency-Key.' });
+  }
 }
 
 /** Whether an operation's contract takes an `Idempotency-Key`. */
@@ -39,15 +49,6 @@ export function takesKeys(operation: Operation): boolean {
   return ((operation.parameters ?? []) as { readonly in: string; readonly name: string }[]).some(
     (parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === HEADER,
   );
-}
-
-/** Whose key it is: only who has the same credentials can send it again. */
-function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): string {
-  if (actor) return resellerId ?? actor.developerId;
-  const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
-  if (typeof appId === 'string' && typeof secret === 'string') return JSON.stringify([appId, secret]);
-  if (typeof email === 'string') return email.toLowerCase();
-  throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation takes no Idempotency-Key.' });
 }
 
 async function collect(stream: AsyncIterable<string | Uint8Array>): Promise<string> {

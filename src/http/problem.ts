@@ -44,6 +44,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
   const headers: Record<string, string> = {};
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
   if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = CHALLENGE;
+  if (error.code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${error.members?.['size']}`;
   if (error.code === 'INSUFFICIENT_SCOPE') {
     headers['WWW-Authenticate'] =
       `${CHALLENGE}, error="insufficient_scope", scope="${error.members?.['scope']}"`;

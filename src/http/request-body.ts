@@ -6,8 +6,9 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Exchange } from './contract.ts';
 import { countHeader } from './request-fault.ts';
 import { parseStrictJson } from './strict-json.ts';
+import { UploadPace } from './upload-pace.ts';
 
-/** 128 KiB: the largest body that any operation needs is a list of executable hashes. */
+/** 128 KiB, where an operation names no other limit: enough for a list of executable hashes. */
 export const BODY_LIMIT = 131_072;
 
 /** A body as it came and as it reads. */
@@ -21,20 +22,21 @@ const NONE: JsonBody = { bytes: Buffer.alloc(0), value: undefined };
 
 /**
  * Reads and parses the body of a request.
+ * @param limit in bytes
  * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON, MALFORMED_REQUEST
  */
-export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+export async function readJsonBody(request: IncomingMessage, limit: number = BODY_LIMIT): Promise<JsonBody> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return NONE;
   assertMediaType(request, ['application/json']);
   let bytes: Buffer;
   try {
-    bytes = await getRawBody(request, { length: headers['content-length'] ?? null, limit: BODY_LIMIT });
+    bytes = await getRawBody(request, { length: headers['content-length'] ?? null, limit });
   } catch (error) {
     // Lets the rest of the body run off, so that the client gets to read the answer.
     request.resume();
     if ((error as { type?: string }).type === 'entity.too.large') {
-      throw tooLarge(BODY_LIMIT, error);
+      throw tooLarge(limit, error);
     }
     throw new ApiError('MALFORMED_REQUEST', { detail: 'The body broke off.', cause: error });
   }
@@ -43,14 +45,15 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
 
 /** What a body may have that is no JSON and whose operation names no other limit. */
 const UPLOAD_LIMIT = 32 * 1024 * 1024;
+const RUN_OFF_MS = 30_000;
 
 /**
  * Opens the body of a request that is no JSON. With an `Idempotency-Key` it is read whole, because it is a part of what
  * makes two requests the same.
  * @param mediaTypes those that the operation takes
  * @param limit in bytes
- * @returns the body in parts, which fails with ApiError PAYLOAD_TOO_LARGE above the limit and MALFORMED_REQUEST when it
- *   breaks off
+ * @returns the body in parts, which fails with ApiError PAYLOAD_TOO_LARGE above the limit, MALFORMED_REQUEST when it breaks
+ *   off and REQUEST_TIMEOUT when it does not get on
  * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
 export async function openUpload(
@@ -65,7 +68,7 @@ export async function openUpload(
     request.resume();
     throw tooLarge(limit);
   }
-  const upload = limited(request, limit);
+  const upload = limited(exchange, limit);
   if (headers['idempotency-key'] === undefined) return upload;
   const parts: Uint8Array[] = [];
   for await (const part of upload) parts.push(part);
@@ -73,28 +76,56 @@ export async function openUpload(
   return Readable.from([exchange.bytes]);
 }
 
-async function* limited(request: IncomingMessage, limit: number): AsyncGenerator<Uint8Array> {
+const underWay = new WeakSet<IncomingMessage>();
+
+/** Whether the body of a request is being read as an upload, which has a limit of time of its own. */
+export function isUploading(request: IncomingMessage): boolean {
+  return underWay.has(request);
+}
+
+async function* limited({ request, answerHeaders }: Exchange, limit: number): AsyncGenerator<Uint8Array> {
   let received = 0;
-  const parts = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  const pace = new UploadPace();
+  const parts = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
+  const nextPart = () =>
+    parts.next().catch((cause: unknown) => {
+      throw new ApiError('MALFORMED_REQUEST', { detail: 'The body broke off.', cause });
+    });
+  underWay.add(request);
   try {
     for (;;) {
-      const { done, value } = await parts.next().catch((cause: unknown) => {
-        throw new ApiError('MALFORMED_REQUEST', { detail: 'The body broke off.', cause });
-      });
+      const { done, value } = await pace.next(nextPart());
       if (done) return;
       received += value.length;
       if (received > limit) throw tooLarge(limit);
       yield value;
     }
+  } catch (error) {
+    // Nothing else will come over this connection either.
+    if (error instanceof ApiError && error.code === 'REQUEST_TIMEOUT') answerHeaders['Connection'] = 'close';
+    throw error;
   } finally {
-    await parts.return?.();
-    // Lets the rest of the body run off, so that the client gets to read the answer.
-    request.resume();
+    underWay.delete(request);
+    // Not waited for: it ends after the part that has not come.
+    void parts.return?.();
+    if (!request.complete) runOff(request);
   }
+}
+
+/** Lets the rest of a body run off for a while, so that the client gets to read the answer. */
+function runOff(request: IncomingMessage): void {
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), RUN_OFF_MS).unref();
+  request.once('close', () => clearTimeout(timer));
 }
 
 function tooLarge(limit: number, cause?: unknown): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE', { detail: `The body is larger than ${limit} bytes.`, cause });
+}
+
+/** The media type of a body, without parameters, as the contract writes it. */
+export function mediaTypeOf({ headers }: IncomingMessage): string {
+  return parse(headers['content-type'] ?? '').type;
 }
 
 function assertMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {

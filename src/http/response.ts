@@ -15,8 +15,18 @@ export interface HttpResponse {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A client that takes nothing of a download for so long is gone. */
+const TAKEN_WITHIN_MS = 30_000;
+
 /** Headers of every answer: none is stored by a cache or taken for anything but its media type. */
 export const COMMON_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/** Lets go of a stream that nobody is to get. */
+export async function discard(stream: AsyncIterable<string | Uint8Array>): Promise<void> {
+  // The iterator of one that was not begun does not end it.
+  if (stream instanceof Readable) stream.destroy();
+  else await stream[Symbol.asyncIterator]().return?.();
+}
 
 /**
  * Asks a stream for its first part, so that what is wrong with it from the start can still be answered as an error. A
@@ -57,10 +67,13 @@ export async function writeResponse(
   };
   if (stream) {
     response.writeHead(status, headers);
-    if (response.req.method !== 'HEAD') return pipeline(stream, response);
-    response.end();
-    await stream[Symbol.asyncIterator]().return?.();
-    return;
+    if (response.req.method === 'HEAD') {
+      response.end();
+      return discard(stream);
+    }
+    // What has an end must get there; an endless stream may be quiet.
+    if ('Content-Length' in headers) response.setTimeout(TAKEN_WITHIN_MS, () => response.destroy());
+    return pipeline(stream, response);
   }
   if (mediaType === undefined) {
     response.writeHead(status, headers).end();

@@ -13,10 +13,12 @@ import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { createMetricsPage } from './metrics.ts';
 import { createPages, MethodNotAllowed } from './pages.ts';
+import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
+import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
 import { problemResponse, toApiError } from './problem.ts';
-import { begin, writeResponse, type HttpResponse } from './response.ts';
+import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -24,6 +26,7 @@ const REQUEST_WITHIN_MS = 30_000;
 const KEEP_ALIVE_MS = 75_000;
 /** What is measured of requests that are for no operation of the contract. */
 const NO_OPERATION = 'none';
+const EVENT_STREAM = 'text/event-stream';
 
 interface Dependencies {
   readonly contract: Contract;
@@ -139,13 +142,22 @@ export function createHttpServer(deps: Dependencies): Server {
     answer(request, exchange, requestId)
       .then(async (answered) => {
         // Answered already when the connection broke down in the middle of the body.
-        if (response.headersSent) return;
+        if (response.headersSent || response.destroyed) {
+          if (answered.stream) await discard(answered.stream);
+          return;
+        }
         if (fault) response.setHeader('Connection', 'close');
+        const note = () => {
+          const dispatched = exchange instanceof ApiError ? undefined : exchange;
+          const operation = dispatched?.operation.operationId ?? NO_OPERATION;
+          metrics.observeRequest(operation, answered.status, startedAt);
+          log.answered(request, client, dispatched, answered, requestId);
+        };
+        // How long a client listens says nothing about us.
+        const endless = answered.mediaType === EVENT_STREAM;
+        if (endless) note();
         await writeResponse(response, requestId, answered);
-        const dispatched = exchange instanceof ApiError ? undefined : exchange;
-        const operation = dispatched?.operation.operationId ?? NO_OPERATION;
-        metrics.observeRequest(operation, answered.status, startedAt);
-        log.answered(request, client, dispatched, answered, requestId);
+        if (!endless) note();
       })
       .catch((error: unknown) => {
         // A client may go away in the middle of a stream.
@@ -163,6 +175,7 @@ export function createHttpServer(deps: Dependencies): Server {
       connectionsCheckingInterval: 1000,
       // Checked above: Node's own answer would be an empty one.
       requireHostHeader: false,
+      shouldUpgradeCallback: isMqttUpgrade,
     },
     onRequest,
   );
@@ -171,9 +184,20 @@ export function createHttpServer(deps: Dependencies): Server {
     const requestId = newRequestId();
     answerSocket(socket, requestId, problem(new MethodNotAllowed(['GET', 'POST']), requestId, request));
   });
+  serveMqttUpgrades(server, services, {
+    clientOf,
+    refuse(socket, request, error) {
+      const requestId = newRequestId();
+      log.failure(error, requestId);
+      answerSocket(socket as Socket, requestId, problem(error, requestId, request));
+    },
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const response = latest.get(socket);
+    // Node's limit is for requests that come in one go; an upload is watched where it is read.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && response && isUploading(response.req)) return;
     const requestId = newRequestId();
-    answerConnection(socket, latest.get(socket), requestId, problem(toConnectionFault(error), requestId));
+    answerConnection(socket, response, requestId, problem(toConnectionFault(error), requestId));
   });
   return server;
 }

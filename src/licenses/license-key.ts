@@ -4,13 +4,33 @@ import type { Random } from '../platform/random.ts';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const RANDOM_CHARACTERS = 24;
 const GROUP = 5;
+const MASK_LENGTH = 100;
+/** Five bits each: 80 together. */
+const MASK_RANDOM_CHARACTERS = 16;
+/** Fewer can be guessed. */
+const FEWEST_CHARACTERS = 8;
+const MOST_CHARACTERS = 100;
 
 /** A new key: 24 random characters (120 bits) and a check character, in five groups of five. */
 export function generateLicenseKey(random: Random): string {
-  let payload = '';
-  // 256 is a multiple of 32, so five bits of a byte are as random as the byte.
-  for (const byte of random.bytes(RANDOM_CHARACTERS)) payload += ALPHABET[byte & 31];
+  const payload = randomCharacters(random, RANDOM_CHARACTERS);
   return formatLicenseKey(payload + checkCharacter(payload));
+}
+
+/** A new key in a form of the developer's own: each `*` of the mask becomes a random character. */
+export function generateMaskedKey(random: Random, mask: string): string {
+  const characters = randomCharacters(random, mask.split('*').length - 1);
+  let next = 0;
+  return mask.replace(/\*/g, () => characters[next++]!);
+}
+
+/** Whether keys can be made of a mask: ASCII letters, digits and dashes, and at least 16 `*`; at most 100 characters. */
+export function isKeyMask(mask: string): boolean {
+  return (
+    mask.length <= MASK_LENGTH &&
+    /^[0-9A-Za-z*][0-9A-Za-z*-]*$/.test(mask) &&
+    mask.split('*').length - 1 >= MASK_RANDOM_CHARACTERS
+  );
 }
 
 /** The form that people read: five groups joined by dashes. */
@@ -19,24 +39,34 @@ export function formatLicenseKey(canonical: string): string {
 }
 
 /**
- * The form in which keys are compared. Case, dashes and white space do not matter; O is read as 0, I and L as 1.
- * @returns 25 characters; undefined when the input cannot be a key, a mistyped character among the reasons
+ * The form in which keys are compared, whoever made them. Case, dashes and white space do not matter; O is read as 0, I
+ * and L as 1.
+ * @returns 8 to 100 characters; undefined when the input cannot be a key
  */
 export function canonicalLicenseKey(input: string): string | undefined {
-  // Before upper-casing, which makes letters of the alphabet of others, such as ſ and ı.
-  if (!/^[0-9A-Za-z\s-]*$/.test(input)) return undefined;
+  // Before upper-casing, which makes ASCII letters of others, such as ſ and ı.
+  if (!/^[!-~\s]*$/.test(input)) return undefined;
   const canonical = input.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
-  if (!/^[0-9A-HJKMNP-TV-Z]{25}$/.test(canonical)) return undefined;
-  const payload = canonical.slice(0, RANDOM_CHARACTERS);
-  return canonical === payload + checkCharacter(payload) ? canonical : undefined;
+  return canonical.length >= FEWEST_CHARACTERS && canonical.length <= MOST_CHARACTERS ? canonical : undefined;
 }
 
-/** Luhn's algorithm modulo 32: finds every mistyped character and nearly every swapped pair of neighbours. */
-function checkCharacter(payload: string): string {
+/**
+ * The last character of a key that we generate, by which a program can tell a mistyped key before it asks: Luhn's
+ * algorithm modulo 32, which finds every mistyped character and nearly every swapped pair of neighbours.
+ * @param payload the 24 characters before it
+ */
+export function checkCharacter(payload: string): string {
   let sum = 0;
   [...payload].reverse().forEach((character, index) => {
     const value = ALPHABET.indexOf(character) * (index % 2 === 0 ? 2 : 1);
     sum += Math.floor(value / ALPHABET.length) + (value % ALPHABET.length);
   });
   return ALPHABET[(ALPHABET.length - (sum % ALPHABET.length)) % ALPHABET.length]!;
+}
+
+function randomCharacters(random: Random, amount: number): string {
+  let characters = '';
+  // 256 is a multiple of 32, so five bits of a byte are as random as the byte.
+  for (const byte of random.bytes(amount)) characters += ALPHABET[byte & 31];
+  return characters;
 }

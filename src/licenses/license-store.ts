@@ -1,38 +1,17 @@
 import type { Knex } from 'knex';
+import { byteaArray } from '../platform/database/bytea-array.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import type { LicenseStatus } from './license-state.ts';
+import type { KeyColumns, LicenseRow } from './license-state.ts';
 
-export interface LicenseRow {
-  readonly license_id: string;
-  readonly app_id: string;
-  readonly key_digest: Buffer;
-  readonly key_sealed: Buffer;
-  readonly tier: string;
-  readonly duration_days: number | null;
-  readonly status: LicenseStatus;
-  readonly note: string | null;
-  readonly redeem_by: Date | null;
-  readonly created_at: Date;
-  readonly redeemed_at: Date | null;
-  readonly redeemed_by: string | null;
-  /** The reseller who generated it; null for the developer's own. */
-  readonly reseller_id: string | null;
-}
+export type { KeyColumns, LicenseRow } from './license-state.ts';
 
-export interface Batch {
-  readonly app_id: string;
-  readonly reseller_id: string | null;
-  readonly tier: string;
-  readonly duration_days: number | null;
-  readonly note: string | null;
-  readonly redeem_by: Date | null;
-  readonly created_at: Date;
-  readonly keys: readonly {
-    readonly license_id: string;
-    readonly key_digest: Buffer;
-    readonly key_sealed: Buffer;
-  }[];
+/** What the keys of a batch have in common. */
+export interface Batch extends Pick<
+  LicenseRow,
+  'app_id' | 'reseller_id' | 'tier' | 'duration_days' | 'note' | 'redeem_by' | 'created_at'
+> {
+  readonly keys: readonly KeyColumns[];
 }
 
 /** Inserts all keys of a batch in one statement, or none. */
@@ -50,10 +29,45 @@ export async function insertLicenses(db: Knex, { keys, ...common }: Batch): Prom
       common.created_at,
       common.reseller_id as string,
       keys.map((key) => key.license_id),
-      keys.map((key) => key.key_digest),
-      keys.map((key) => key.key_sealed),
+      byteaArray(keys.map((key) => key.key_digest)),
+      byteaArray(keys.map((key) => key.key_sealed)),
     ] as Knex.RawBinding[],
   );
+}
+
+export type ImportedRow = KeyColumns &
+  Pick<LicenseRow, 'tier' | 'duration_days' | 'note' | 'redeem_by' | 'status'>;
+
+/**
+ * Inserts keys of another system.
+ * @returns ids of those that are new: the application has the others already
+ */
+export async function insertImported(
+  trx: Knex.Transaction,
+  appId: string,
+  createdAt: Date,
+  rows: readonly ImportedRow[],
+): Promise<Set<string>> {
+  const { rows: inserted } = await trx.raw<{ rows: { license_id: string }[] }>(
+    `insert into licenses (app_id, created_at, license_id, key_digest, key_sealed, tier, duration_days, note, redeem_by, status)
+     select ?, ?, k.*
+     from unnest(?::text[], ?::bytea[], ?::bytea[], ?::text[], ?::integer[], ?::text[], ?::timestamptz[], ?::text[]) as k
+     on conflict on constraint licenses_key do nothing
+     returning license_id`,
+    [
+      appId,
+      createdAt,
+      rows.map((row) => row.license_id),
+      byteaArray(rows.map((row) => row.key_digest)),
+      byteaArray(rows.map((row) => row.key_sealed)),
+      rows.map((row) => row.tier),
+      rows.map((row) => row.duration_days),
+      rows.map((row) => row.note),
+      rows.map((row) => row.redeem_by?.toISOString() ?? null),
+      rows.map((row) => row.status),
+    ] as unknown as Knex.RawBinding[],
+  );
+  return new Set(inserted.map((row) => row.license_id));
 }
 
 /** Reads a licence and holds its row until the transaction ends: of several redemptions, one sees it unused. */
@@ -73,6 +87,40 @@ export async function findLicense(
   return db<LicenseRow>('licenses').where({ app_id: appId, key_digest: keyDigest }).first();
 }
 
+export async function findLicenseById(
+  db: Knex,
+  appId: string,
+  licenseId: string,
+): Promise<LicenseRow | undefined> {
+  return db<LicenseRow>('licenses').where({ app_id: appId, license_id: licenseId }).first();
+}
+
+/** Reads a licence by its id and holds its row until the transaction ends. */
+export async function lockLicenseById(
+  trx: Knex.Transaction,
+  appId: string,
+  licenseId: string,
+): Promise<LicenseRow | undefined> {
+  return trx<LicenseRow>('licenses').where({ app_id: appId, license_id: licenseId }).forUpdate().first();
+}
+
+/** @returns the licence as it is now */
+export async function updateLicense(
+  trx: Knex.Transaction,
+  licenseId: string,
+  changes: Partial<Pick<LicenseRow, 'status' | 'note' | 'redeem_by' | 'redeemed_by' | 'ban_reason'>>,
+): Promise<LicenseRow> {
+  const [row] = await trx<LicenseRow>('licenses')
+    .where({ license_id: licenseId })
+    .update(changes)
+    .returning('*');
+  return row as LicenseRow;
+}
+
+export async function deleteLicense(trx: Knex.Transaction, licenseId: string): Promise<void> {
+  await trx('licenses').where({ license_id: licenseId }).delete();
+}
+
 export async function markRedeemed(
   trx: Knex.Transaction,
   licenseId: string,
@@ -84,17 +132,9 @@ export async function markRedeemed(
     .update({ status: 'redeemed', redeemed_by: userId, redeemed_at: redeemedAt });
 }
 
-/** Newest first; ids sort by time of creation. */
-export async function listLicenses(
-  db: Knex,
-  appId: string,
-  page: { readonly before: string | undefined; readonly limit: number },
-): Promise<LicenseRow[]> {
-  const query = db<LicenseRow>('licenses')
-    .where({ app_id: appId })
-    .orderBy('license_id', 'desc')
-    .limit(page.limit);
-  return page.before === undefined ? query : query.where('license_id', '<', page.before);
+/** Licences that a user redeemed refer to nobody any more. */
+export async function forgetHolder(trx: Knex.Transaction, userId: string): Promise<void> {
+  await trx('licenses').where({ redeemed_by: userId }).update({ redeemed_by: null });
 }
 
 /** Deletes some licences of an application. @returns how many */

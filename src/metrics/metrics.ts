@@ -1,7 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Events } from '../events/events.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Database } from '../platform/database/index.ts';
+import type { Realtime } from '../realtime/realtime.ts';
 
 /** From what a verification takes to what a client waits for at most, in seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -21,6 +23,8 @@ export interface Metrics {
   observeBatch(size: number): void;
   /** What the metrics are about that are only read when somebody looks. */
   watch(sources: Sources): void;
+  /** The same, of events and who listens to them. */
+  watchEvents(sources: EventSources): void;
   readonly contentType: string;
   /** Every metric as it is now. */
   text(): Promise<string>;
@@ -30,6 +34,11 @@ interface Sources {
   readonly database: Pick<Database, 'connections'>;
   readonly passwords: Passwords;
   readonly limits: Limits;
+}
+
+interface EventSources {
+  readonly events: Pick<Events, 'lag'>;
+  readonly realtime: Pick<Realtime, 'connected'>;
 }
 
 export function createMetrics(): Metrics {
@@ -104,6 +113,37 @@ export function createMetrics(): Metrics {
       gauge('latchkey_lookup_connections', 'Connections for session lookups and health checks', () => ({
         ...database.connections().own,
       }));
+    },
+
+    watchEvents({ events, realtime }) {
+      new Gauge({
+        name: 'latchkey_event_clients',
+        help: 'Clients that follow events on this node',
+        labelNames: ['protocol'],
+        registers,
+        collect() {
+          const { streams, mqtt } = realtime.connected();
+          this.set({ protocol: 'sse' }, streams);
+          this.set({ protocol: 'mqtt' }, mqtt);
+        },
+      });
+      const brokerLag = new Gauge({
+        name: 'latchkey_broker_lag_events',
+        help: 'Published events that the broker has not got yet',
+        registers,
+      });
+      new Gauge({
+        name: 'latchkey_outbox_lag_seconds',
+        help: 'Age of the oldest event that is not published yet',
+        registers,
+        async collect() {
+          // Without the database the values of before stand, and the other metrics are shown.
+          const lag = await events.lag().catch(() => undefined);
+          if (!lag) return;
+          this.set(lag.unpublishedMs / 1000);
+          brokerLag.set(lag.brokerEvents);
+        },
+      });
     },
 
     contentType: registry.contentType,

@@ -12,9 +12,24 @@ import * as indexTokensByHash from './20261121200000_index_tokens_by_hash.ts';
 import * as createEvents from './20261122000000_create_events.ts';
 import * as createApiTokens from './20261122000100_create_api_tokens.ts';
 import * as createIdempotencyKeys from './20261122000200_create_idempotency_keys.ts';
+import * as addPreviousSecrets from './20261122070000_add_previous_secrets.ts';
+import * as createDailyStatistics from './20261122070100_create_daily_statistics.ts';
+import * as indexSessionsByApplication from './20261122070200_index_sessions_by_application.ts';
+
+/** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
+type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
+import * as extendLicenses from './20261122010000_extend_licenses.ts';
+import * as addUserManagement from './20261122020000_add_user_management.ts';
+import * as createVariables from './20261122030000_create_variables.ts';
+import * as createFiles from './20261122030100_create_files.ts';
+import * as createResellerLedger from './20261122040000_create_reseller_ledger.ts';
+import * as indexResellerLicenses from './20261122040100_index_reseller_licenses.ts';
+import * as indexEventsForStreams from './20261122050000_index_events_for_streams.ts';
+import * as createSessionIds from './20261122050100_create_session_ids.ts';
+import * as createWebhooks from './20261122060000_create_webhooks.ts';
 
 /** Every migration by its name, in the order in which they run. Append only. */
-const migrations: Readonly<Record<string, Knex.Migration>> = {
+const migrations: Readonly<Record<string, Migration>> = {
   '20261121000000_create_schema': createSchema,
   '20261121100000_add_application_switches': addApplicationSwitches,
   '20261121100100_create_bans': createBans,
@@ -27,6 +42,18 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '20261122000000_create_events': createEvents,
   '20261122000100_create_api_tokens': createApiTokens,
   '20261122000200_create_idempotency_keys': createIdempotencyKeys,
+  '20261122070000_add_previous_secrets': addPreviousSecrets,
+  '20261122070100_create_daily_statistics': createDailyStatistics,
+  '20261122070200_index_sessions_by_application': indexSessionsByApplication,
+  '20261122010000_extend_licenses': extendLicenses,
+  '20261122020000_add_user_management': addUserManagement,
+  '20261122030000_create_variables': createVariables,
+  '20261122030100_create_files': createFiles,
+  '20261122040000_create_reseller_ledger': createResellerLedger,
+  '20261122040100_index_reseller_licenses': indexResellerLicenses,
+  '20261122050000_index_events_for_streams': indexEventsForStreams,
+  '20261122050100_create_session_ids': createSessionIds,
+  '20261122060000_create_webhooks': createWebhooks,
 };
 
 const source: Knex.MigrationSource<string> = {
@@ -41,9 +68,12 @@ const MIGRATION_LOCK = 7_016_996_765;
 /** Whoever waits for a table keeps out everybody who comes later: no longer than this. */
 const LOCK_WITHIN_MS = 500;
 const ATTEMPTS = 60;
+const LOCK_PAUSE_MS = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-function patiently({ up, down }: Knex.Migration): Knex.Migration {
+function patiently({ up, down, config }: Migration): Migration {
+  // What runs outside of a transaction waits without keeping anybody out.
+  if (config?.transaction === false) return { up, ...(down && { down }), config };
   return {
     async up(knex) {
       await knex.raw(`set local lock_timeout = ${LOCK_WITHIN_MS}`);
@@ -66,6 +96,18 @@ async function migrateLatest(knex: Knex, config: Knex.MigratorConfig): Promise<s
   }
 }
 
+/** Asks again and again: who waits in a statement holds up an index that is built concurrently, and it him. */
+async function lockPatiently(trx: Knex.Transaction): Promise<void> {
+  for (;;) {
+    const { rows } = await trx.raw<{ rows: { locked: boolean }[] }>(
+      // Without a parameter: that would leave a portal open, and with it a snapshot that such an index waits for.
+      `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as locked`,
+    );
+    if (rows[0]!.locked) return;
+    await delay(LOCK_PAUSE_MS);
+  }
+}
+
 /**
  * Brings the database to this version's schema. Any number of processes may call it at once, and one that was
  * killed on the way leaves nothing locked: the lock is the database's own and ends with the connection.
@@ -73,7 +115,7 @@ async function migrateLatest(knex: Knex, config: Knex.MigratorConfig): Promise<s
  */
 export async function migrate(knex: Knex): Promise<string[]> {
   return knex.transaction(async (lock) => {
-    await lock.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+    await lockPatiently(lock);
     const config: Knex.MigratorConfig = {
       migrationSource: source,
       tableName: 'schema_migrations',
@@ -81,7 +123,7 @@ export async function migrate(knex: Knex): Promise<string[]> {
       disableMigrationsListValidation: true,
     };
     // knex keeps a lock of its own in a table, which survives a kill; under ours nobody else can hold it.
-    if (await lock.schema.hasTable('schema_migrations_lock'))
+    if (await knex.schema.hasTable('schema_migrations_lock'))
       await knex.migrate.forceFreeMigrationsLock(config);
     return migrateLatest(knex, config);
   });

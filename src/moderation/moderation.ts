@@ -2,10 +2,11 @@ import type { Knex } from 'knex';
 import { LIFETIME } from '../applications/application-state.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Applications } from '../applications/applications.ts';
-import type { Ban, Banned, Bans } from '../bans/bans.ts';
-import { invalidMember } from '../errors/api-error.ts';
+import type { Ban, Banned, Bans, Terms } from '../bans/bans.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { License, Licenses } from '../licenses/licenses.ts';
 import type { Page, PageRequest } from '../paging/page.ts';
 import { canonicalNetwork } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,6 +29,25 @@ export interface Moderation {
    * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND; VALIDATION_FAILED when the members do not fit the kind
    */
   ban(actor: Actor, appId: string, ban: NewBan): Promise<Ban>;
+  /**
+   * Bans a licence key. Whatever begins with it after this returns is refused, on every node.
+   * @param options.banUser whether the user who redeemed it is banned too, if there is one
+   * @returns the licence, and the ban of its user; null when he was not banned
+   * @throws ApiError APPLICATION_NOT_FOUND, LICENSE_NOT_FOUND, LICENSE_STATE_CONFLICT
+   */
+  banLicense(
+    actor: Actor,
+    appId: string,
+    licenseId: string,
+    options: { readonly reason: string | null; readonly banUser: boolean },
+  ): Promise<{ readonly license: License; readonly ban: Ban | null }>;
+  /**
+   * Bans one user: the same ban as by name. One that is in force already gets this reason and end.
+   * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND; VALIDATION_FAILED for an end that is not to come
+   */
+  banUser(actor: Actor, appId: string, userId: string, terms: Terms): Promise<Ban>;
+  /** Lifts the bans of one user that are in force. @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND, BAN_NOT_FOUND */
+  unbanUser(actor: Actor, appId: string, userId: string): Promise<void>;
   /** @throws ApiError APPLICATION_NOT_FOUND */
   list(developerId: string, appId: string, page: PageRequest): Promise<Page<Ban>>;
   /** @throws ApiError APPLICATION_NOT_FOUND, BAN_NOT_FOUND */
@@ -39,6 +59,7 @@ interface Dependencies {
   readonly applications: Applications;
   readonly bans: Bans;
   readonly events: Events;
+  readonly licenses: Pick<Licenses, 'ban'>;
   readonly users: Users;
   readonly sessions: Sessions;
   readonly keys: Keys;
@@ -46,7 +67,7 @@ interface Dependencies {
 }
 
 export function createModeration(deps: Dependencies): Moderation {
-  const { knex, applications, bans, events, users, sessions, keys, clock } = deps;
+  const { knex, applications, bans, events, licenses, users, sessions, keys, clock } = deps;
 
   async function toBanned(trx: Knex.Transaction, appId: string, ban: NewBan): Promise<Banned> {
     assertOnly(ban, MEMBERS[ban.kind]);
@@ -73,34 +94,81 @@ export function createModeration(deps: Dependencies): Moderation {
     return { kind, hwidDigest, userId };
   }
 
+  function assertToCome({ expiresAt }: Terms): void {
+    if (!expiresAt || (expiresAt > clock.now() && expiresAt <= LIFETIME)) return;
+    throw invalidMember('/expires_at', 'must be a moment to come, until year 9999');
+  }
+
+  /** Tells of a user's ban, and ends his sessions. */
+  async function enforce(trx: Knex.Transaction, actor: Actor, appId: string, userId: string, ban: Ban) {
+    // The reason is the developer's own remark: what tells the user goes without it.
+    const data = { ban_id: ban.banId, expires_at: ban.expiresAt?.toISOString() ?? null };
+    await events.record(trx, { type: 'user.banned', appId, userId, data, actor });
+    await sessions.endAllOf(trx, appId, userId, 'banned');
+  }
+
   return {
     async ban(actor, appId, ban) {
       const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
-      if (ban.expiresAt && !(ban.expiresAt > clock.now() && ban.expiresAt <= LIFETIME)) {
-        throw invalidMember('/expires_at', 'must be a moment to come, until year 9999');
-      }
+      assertToCome(ban);
       return knex.transaction(async (trx) => {
         await applications.lockOfDeveloper(trx, developerId, appId);
         const banned = await toBanned(trx, appId, ban);
         const made = await bans.add(trx, appId, banned, ban);
+        if (banned.kind === 'user') {
+          await enforce(trx, actor, appId, banned.userId, made);
+          return made;
+        }
         const { banId, kind, network, reason, expiresAt } = made;
         const terms = { ban_id: banId, expires_at: expiresAt?.toISOString() ?? null };
-        if (banned.kind === 'user') {
-          const { userId } = banned;
-          // The reason is the developer's own remark: what tells the user goes without it.
-          await events.record(trx, { type: 'user.banned', appId, userId, data: terms, actor });
-          await sessions.endAllOf(trx, appId, userId, 'banned');
-        } else {
-          await events.record(trx, {
-            type: 'ban.created',
-            appId,
-            data: { ...terms, kind, user_id: made.userId, network, reason },
-            actor,
-            target: banId,
-          });
-        }
+        await events.record(trx, {
+          type: 'ban.created',
+          appId,
+          data: { ...terms, kind, user_id: made.userId, network, reason },
+          actor,
+          target: banId,
+        });
         return made;
+      });
+    },
+
+    banLicense: (actor, appId, licenseId, { reason, banUser }) =>
+      knex.transaction(async (trx) => {
+        await applications.lockOfDeveloper(trx, actor.developerId, appId);
+        const license = await licenses.ban(trx, actor, appId, licenseId, reason);
+        const userId = banUser ? license.redeemedBy : null;
+        if (userId === null) return { license, ban: null };
+        const ban = await bans.setOfUser(trx, appId, userId, { reason, expiresAt: null });
+        await enforce(trx, actor, appId, userId, ban);
+        return { license, ban };
+      }),
+
+    async banUser(actor, appId, userId, terms) {
+      const { developerId } = actor;
+      await applications.ofDeveloper(developerId, appId);
+      await users.reference(knex, appId, userId);
+      assertToCome(terms);
+      return knex.transaction(async (trx) => {
+        await applications.lockOfDeveloper(trx, developerId, appId);
+        await users.reference(trx, appId, userId);
+        const ban = await bans.setOfUser(trx, appId, userId, terms);
+        await enforce(trx, actor, appId, userId, ban);
+        return ban;
+      });
+    },
+
+    async unbanUser(actor, appId, userId) {
+      await knex.transaction(async (trx) => {
+        await applications.lockOfDeveloper(trx, actor.developerId, appId);
+        await users.reference(trx, appId, userId);
+        const lifted = await bans.removeOfUser(trx, userId);
+        if (lifted.length === 0) throw new ApiError('BAN_NOT_FOUND', { detail: 'The user is not banned.' });
+        const type = 'user.unbanned';
+        await events.record(
+          trx,
+          ...lifted.map(({ banId: ban_id }) => ({ type, appId, userId, data: { ban_id }, actor }) as const),
+        );
       });
     },
 

@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
+import { isBcrypt, OWN_PREFIX } from './password-state.ts';
+
+export { importFault, passwordState, type PasswordState } from './password-state.ts';
 
 /** Argon2id, the library's default algorithm, with OWASP's parameters: 19 MiB, 2 passes, 1 lane. */
 const PARAMETERS = {
@@ -9,7 +13,6 @@ const PARAMETERS = {
   timeCost: 2,
   parallelism: 1,
 } as const;
-const PHC_PREFIX = '$argon2id$v=19$m=19456,t=2,p=1$';
 
 /** One core stays free for verifications, and no more hashes run than libuv has threads. */
 const CONCURRENT = Math.min(4, Math.max(1, availableParallelism() - 1));
@@ -23,12 +26,13 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
-   * Takes as long for an account that does not exist as for one that does.
-   * @param phc the stored hash; undefined when there is no account
-   * @returns whether the password is right, and a new hash where the stored one has outdated parameters
+   * Takes as long for an account that does not exist as for one that does, unless its hash is of another system.
+   * @param stored the stored hash: ours, Argon2 of any kind in PHC form, or bcrypt; undefined when there is no account
+   * @returns whether the password is right, and a hash of ours where the stored one is not: that of all of the password,
+   *   also where bcrypt has looked at its first 72 bytes only
    * @throws ApiError TOO_MANY_REQUESTS when too many are waiting
    */
-  verify(phc: string | undefined, password: string): Promise<{ valid: boolean; rehashed?: string }>;
+  verify(stored: string | undefined, password: string): Promise<{ valid: boolean; rehashed?: string }>;
   /** Asked before anything is done for a password that could not be looked at. @throws ApiError TOO_MANY_REQUESTS */
   assertRoom(): void;
   /** How many are hashed now, how many wait, and how many were refused since the start. */
@@ -59,12 +63,18 @@ export async function createPasswords(): Promise<Passwords> {
     assertRoom,
     load: () => ({ active: limit.activeCount, waiting: limit.pendingCount, refused }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
-    verify: async (phc, password) =>
+    verify: async (stored, password) =>
       queued(async () => {
-        const matches = await verify(phc ?? decoy, password);
-        if (!phc || !matches) return { valid: false };
-        if (phc.startsWith(PHC_PREFIX)) return { valid: true };
+        const matches = await matchesHash(stored ?? decoy, password);
+        if (!stored || !matches) return { valid: false };
+        if (stored.startsWith(OWN_PREFIX)) return { valid: true };
         return { valid: true, rehashed: await hash(password, PARAMETERS) };
       }),
   };
+}
+
+async function matchesHash(stored: string, password: string): Promise<boolean> {
+  if (!isBcrypt(stored)) return verify(stored, password);
+  // bcrypt repeats a short password with a NUL in between: with NULs of its own, a longer one would pass for it.
+  return !password.includes('\0') && verifyBcrypt(password, stored);
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { fromMinor } from '../money/money.ts';
 import { listPlans } from './plan-store.ts';
 
 /** What a developer may have, and what that costs. */
@@ -27,7 +28,7 @@ export function createPlans(knex: Knex): Plans {
       return rows.map((row) => ({
         planId: row.plan_id,
         name: row.name,
-        price: row.price_minor / 10 ** minorDigits(row.currency),
+        price: fromMinor(row.price_minor, row.currency),
         currency: row.currency,
         period: row.period,
         maxApps: row.max_apps,
@@ -36,10 +37,4 @@ export function createPlans(knex: Knex): Plans {
       }));
     },
   };
-}
-
-/** How many decimals a currency's amounts have (ISO 4217). */
-function minorDigits(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-    .maximumFractionDigits!;
 }

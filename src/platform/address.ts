@@ -44,3 +44,31 @@ export function canonicalNetwork(text: string): string | undefined {
   const first = family.networkAddressFromCIDR(`${address}/${length}`).toString();
   return first === address ? `${address}/${length}` : undefined;
 }
+
+/**
+ * Whether a network holds an address.
+ * @param network in CIDR form
+ * @param address in canonical form
+ */
+export function isWithin(network: string, address: string): boolean {
+  if (isIP(address) === 0) return false;
+  const range = ipaddr.parseCIDR(network);
+  const parsed = ipaddr.parse(address);
+  return parsed.kind() === range[0].kind() && parsed.match(range);
+}
+
+/** All IPv6 addresses that are assigned to the public Internet (RFC 4291, section 2.4, and IANA's registry). */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Whether an address belongs to a machine on the public Internet: none of the special-purpose ones of RFC 6890 (private,
+ * loopback, link-local, shared, documentation, multicast) and none that carries another address in it (6to4, Teredo, NAT64).
+ * IPv4-mapped IPv6 is judged as the IPv4 that it stands for.
+ */
+export function isPublicAddress(text: string): boolean {
+  const canonical = canonicalAddress(text);
+  if (canonical === undefined) return false;
+  const address = ipaddr.parse(canonical);
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(GLOBAL_UNICAST);
+}

@@ -16,6 +16,8 @@ export type IdPrefix =
   | 'rsl'
   | 'led'
   | 'fil'
+  | 'blb'
+  | 'var'
   | 'whk'
   | 'dlv';
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey } from 'node:crypto';
 import type { Random } from './random.ts';
 
 const KEY_BYTES = 32;
@@ -40,14 +40,16 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random): Ke
     throw new Error(`a keyring needs master keys of ${KEY_BYTES} bytes`);
   }
   const currentId = keyId(current);
-  const byId = new Map(masterKeys.map((key) => [keyId(key).toString('hex'), key]));
+  // A key that is handed over as bytes is set up anew for each value, which costs more than the value.
+  const byId = new Map(masterKeys.map((key) => [keyId(key).toString('hex'), createSecretKey(key)]));
+  const currentKey = byId.get(currentId.toString('hex'))!;
 
   return {
     keyId: currentId,
     rotating: masterKeys.length > 1,
     seal(plaintext, context) {
       const nonce = random.bytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv('aes-256-gcm', currentKey, nonce).setAAD(Buffer.from(context));
       const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
       return Buffer.concat([currentId, nonce, cipher.getAuthTag(), ciphertext]);
     },

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Events, PublishedEvent } from '../events/events.ts';
 import type { Logger } from '../platform/logger.ts';
-import { repeatedly } from './repeatedly.ts';
+import { repeatedly } from '../platform/repeatedly.ts';
 
 const READ_AT_ONCE = 500;
 
@@ -15,6 +15,8 @@ export type Consumer = (trx: Knex.Transaction, events: readonly PublishedEvent[]
 export interface Relay {
   /** Calls the follower for every event that is published from now on. @returns ends that */
   follow(follower: Follower): () => void;
+  /** The place of the event that followers got last. */
+  position(): number;
   /** Begins. @returns stops it, when what is under way is done */
   start(): Promise<{ stop(): Promise<void> }>;
 }
@@ -64,6 +66,8 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
       followers.add(follower);
       return () => void followers.delete(follower);
     },
+
+    position: () => position,
 
     async start() {
       position = await events.lastPosition();

@@ -2,7 +2,9 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { ApplicationStatus, Pause } from '../applications/application-state.ts';
 import { byteaArray } from '../platform/database/bytea-array.ts';
+import { createResealer } from '../platform/database/reseal.ts';
 import { bigint, bytea, timestamp } from '../platform/database/type-parsers.ts';
+import type { Keyring } from '../platform/keyring.ts';
 import type { Stretch } from '../subscriptions/subscription-state.ts';
 
 export type EndReason =
@@ -32,16 +34,31 @@ export async function insertSession(
 
 /** A user's sessions that have neither ended nor expired, the oldest first. */
 export async function findLiveSessions(
-  trx: Knex.Transaction,
+  db: Knex,
   userId: string,
   now: Date,
-): Promise<Pick<SessionRow, 'session_digest' | 'hwid_digest'>[]> {
-  return trx<SessionRow>('sessions')
+): Promise<Pick<SessionRow, 'session_digest' | 'hwid_digest' | 'created_at' | 'expires_at'>[]> {
+  return db<SessionRow>('sessions')
     .where({ user_id: userId })
     .whereNull('ended_at')
     .where('expires_at', '>', now)
     .orderBy(['created_at', 'session_digest'])
-    .select('session_digest', 'hwid_digest');
+    .select('session_digest', 'hwid_digest', 'created_at', 'expires_at');
+}
+
+/** How many live sessions each of many users has; those who have none are left out. */
+export async function countLiveSessions(
+  db: Knex,
+  userIds: readonly string[],
+  now: Date,
+): Promise<Map<string, number>> {
+  if (userIds.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: { user_id: string; live: number }[] }>(
+    `select user_id, count(*)::integer as live from sessions
+     where user_id = any (?::text[]) and ended_at is null and expires_at > ? group by user_id`,
+    [[...userIds], now],
+  );
+  return new Map(rows.map((row) => [row.user_id, row.live]));
 }
 
 /** Ends every session of a user that has neither ended nor expired. @returns those */
@@ -70,6 +87,46 @@ export async function endSessions(
     .whereIn('session_digest', sessionDigests as Buffer[])
     .whereNull('ended_at')
     .update({ ended_at: endedAt, end_reason: reason }, ['session_digest', 'created_at']);
+}
+
+/** How many sessions of an application have neither ended nor expired. */
+export async function countLiveSessionsOfApplication(db: Knex, appId: string, now: Date): Promise<number> {
+  const [row] = await db('sessions')
+    .where({ app_id: appId })
+    .whereNull('ended_at')
+    .where('expires_at', '>', now)
+    .count<{ count: number }[]>();
+  return row!.count;
+}
+
+/** Keeps the id of a session, sealed: a session row holds its digest only. */
+export async function insertSessionId(
+  trx: Knex.Transaction,
+  sessionDigest: Buffer,
+  sessionIdSealed: Buffer,
+): Promise<void> {
+  await trx('session_ids').insert({ session_digest: sessionDigest, session_id_sealed: sessionIdSealed });
+}
+
+/** The sealed ids of sessions; those that were not kept are missing. */
+export async function findSessionIds(
+  db: Knex,
+  sessionDigests: readonly Buffer[],
+): Promise<{ readonly session_digest: Buffer; readonly session_id_sealed: Buffer }[]> {
+  if (sessionDigests.length === 0) return [];
+  return db('session_ids')
+    .whereIn('session_digest', sessionDigests as Buffer[])
+    .select('session_digest', 'session_id_sealed');
+}
+
+/** Seals ids of sessions anew under the current master key, a part at a call. @returns how many each call found */
+export function createSessionIdResealer(
+  db: Knex,
+  keyring: Keyring,
+  context: (sessionDigest: Buffer) => string,
+): () => Promise<number> {
+  const column = 'session_id_sealed';
+  return createResealer(db, keyring, { table: 'session_ids', id: 'session_digest', column, context });
 }
 
 /** Deletes sessions that expired. @returns how many */

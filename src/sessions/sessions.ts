@@ -7,6 +7,7 @@ import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Keyring } from '../platform/keyring.ts';
 import type { Random } from '../platform/random.ts';
 import { standing, type Standing } from '../subscriptions/subscriptions.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
@@ -20,6 +21,9 @@ export const SESSION_MS = 24 * 60 * 60 * 1000;
 /** How long an expired session is still told apart from one that never was. */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 1000;
+
+/** Of the digest of a machine. */
+const MACHINE_LABEL_BYTES = 4;
 
 /** The form of the token: v1 gives the signed one, v2 the encrypted one. */
 export type TokenForm = 'signed' | 'encrypted';
@@ -53,6 +57,14 @@ export interface SessionOrigin {
   readonly tier: string | null;
   /** The program's own, as its client says. */
   readonly version: string | null;
+}
+
+/** A live session as others may see it: nothing of it can be used in its place. */
+export interface LiveSession {
+  readonly beganAt: Date;
+  readonly expiresAt: Date;
+  /** Tells the machines of one application apart. */
+  readonly machine: string;
 }
 
 /** Who asks about a session. */
@@ -93,12 +105,30 @@ export interface Sessions {
    */
   identify(handle: string, client: Client): Promise<SessionIdentity>;
   /**
+   * Whether a session that was identified before may still go on, asked anew.
+   * @throws ApiError those of verify
+   */
+  recheck(sessionDigest: Buffer, client: Client): Promise<void>;
+  /**
+   * The ids of sessions, by their digests in hexadecimal: of those that began while events went to a broker outside, whose
+   * topics name them.
+   */
+  idsOf(sessionDigests: readonly Buffer[]): Promise<ReadonlyMap<string, string>>;
+  /** Seals some ids anew under the current master key. @returns how many */
+  reseal(): Promise<number>;
+  /**
    * Ends a session: every verification that begins after this returns fails, on every node.
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
    */
   logout(appId: string, handle: string, asker?: Pick<Asker, 'unsigned'>): Promise<void>;
   /** Ends every session of a user inside the caller's transaction, which keeps logins out. @returns how many */
   endAllOf(trx: Knex.Transaction, appId: string, userId: string, reason: store.EndReason): Promise<number>;
+  /** How many sessions of an application are live at a moment. */
+  countLiveOfApplication(db: Knex, appId: string, now: Date): Promise<number>;
+  /** A user's sessions that have neither ended nor expired, the oldest first. */
+  liveOf(userId: string): Promise<LiveSession[]>;
+  /** How many live sessions each of many users has; those who have none are left out. */
+  countLive(userIds: readonly string[]): Promise<Map<string, number>>;
   /** Deletes some sessions that expired a week ago. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -113,19 +143,31 @@ interface Dependencies {
   readonly keys: Keys;
   readonly clock: Clock;
   readonly random: Random;
+  readonly keyring: Keyring;
+  /** Whether the ids of sessions are kept, sealed. */
+  readonly keepIds: boolean;
 }
 
 export function createSessions(deps: Dependencies): Sessions {
-  const { knex, lookup, events, bans, vpn, tokens, keys, clock, random } = deps;
+  const { knex, lookup, events, bans, vpn, tokens, keys, clock, random, keyring, keepIds } = deps;
 
   /** @param appId the application that it must be of; undefined when any will do */
-  async function findLive(
+  function findLive(
     appId: string | undefined,
     handle: string,
     unsigned: boolean | undefined,
     now: Date,
   ): Promise<SessionFacts> {
-    const facts = await lookup.find(handleKind(handle), tokenDigest(handle));
+    return assertLive(lookup.find(handleKind(handle), tokenDigest(handle)), appId, unsigned, now);
+  }
+
+  async function assertLive(
+    found: Promise<SessionFacts | undefined>,
+    appId: string | undefined,
+    unsigned: boolean | undefined,
+    now: Date,
+  ): Promise<SessionFacts> {
+    const facts = await found;
     if (!facts || (appId !== undefined && facts.appId !== appId) || facts.endedAt) {
       throw new ApiError('SESSION_INVALID');
     }
@@ -222,6 +264,10 @@ export function createSessions(deps: Dependencies): Sessions {
         created_at: prepared.createdAt,
         expires_at: prepared.expiresAt,
       });
+      if (keepIds) {
+        const sealed = keyring.seal(Buffer.from(prepared.sessionId), idContext(sessionDigest));
+        await store.insertSessionId(trx, sessionDigest, sealed);
+      }
       await events.record(trx, {
         type: 'session.created',
         appId,
@@ -244,6 +290,24 @@ export function createSessions(deps: Dependencies): Sessions {
       return { ...verification, appId, sessionDigest, hwidDigest };
     },
 
+    async recheck(sessionDigest, client) {
+      const now = clock.now();
+      const found = lookup.find('session_id', sessionDigest);
+      await check(await assertLive(found, undefined, false, now), { client }, now);
+    },
+
+    async idsOf(sessionDigests) {
+      const rows = await store.findSessionIds(knex, sessionDigests);
+      return new Map(
+        rows.map(({ session_digest: digest, session_id_sealed: sealed }) => [
+          digest.toString('hex'),
+          keyring.open(sealed, idContext(digest)).toString(),
+        ]),
+      );
+    },
+
+    reseal: store.createSessionIdResealer(knex, keyring, idContext),
+
     async logout(appId, handle, { unsigned } = {}) {
       const { sessionDigest, userId } = await findLive(appId, handle, unsigned, clock.now());
       await knex.transaction(async (trx) => {
@@ -258,9 +322,25 @@ export function createSessions(deps: Dependencies): Sessions {
       return ended.length;
     },
 
+    countLiveOfApplication: store.countLiveSessionsOfApplication,
+    async liveOf(userId) {
+      const live = await store.findLiveSessions(knex, userId, clock.now());
+      return live.map((session) => ({
+        beganAt: session.created_at,
+        expiresAt: session.expires_at,
+        machine: session.hwid_digest.toString('hex', 0, MACHINE_LABEL_BYTES),
+      }));
+    },
+
+    countLive: (userIds) => store.countLiveSessions(knex, userIds, clock.now()),
+
     clearExpired: () =>
       store.clearExpiredSessions(knex, new Date(clock.now().getTime() - REMEMBERED_MS), CLEARED_AT_ONCE),
   };
+}
+
+function idContext(sessionDigest: Buffer): string {
+  return `session-id:${sessionDigest.toString('hex')}`;
 }
 
 /** 128 bits in base64url have 22 characters; tokens are longer and have dots. */

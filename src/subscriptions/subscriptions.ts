@@ -1,7 +1,11 @@
 import type { Knex } from 'knex';
 import { subscriptionClock, toWallTime, type Pause } from '../applications/application-state.ts';
-import { addGrant, type Grant, type Stretch } from './subscription-state.ts';
-import { findTimeline, replaceTimeline } from './subscription-store.ts';
+import { addGrant, moveGrant, timeLeft, type Grant, type Stretch } from './subscription-state.ts';
+import { findTimeline, findTimelines, replaceTimeline, replaceTimelines } from './subscription-store.ts';
+
+export { lockUsers } from './subscription-store.ts';
+
+export { extendMany, grantFirst, type Extended, type FirstGrant } from './extend-many.ts';
 
 /** Where a user stands: the tier in force, or that there was one. Times are wall time. */
 export type Standing =
@@ -28,6 +32,79 @@ export async function extendSubscription(
   return toWallTime(granted.ends_at, application, now);
 }
 
+/** Days for one of a user's tiers. */
+export interface Extension {
+  readonly userId: string;
+  readonly tier: string;
+}
+
+/**
+ * Gives many users more days, in a few statements for all of them. The caller holds their rows (`lockUsers`).
+ * @param extensions at most a thousand, each user and tier once
+ * @param days of 24 hours
+ * @param options.revive whether a tier that has ended, or that the user never had, begins now; else it is left out
+ * @returns those that were added, and when the tier ends, in wall time; a lifetime of the tier or a higher one is left as
+ *   it is
+ */
+export async function extendSubscriptions(
+  trx: Knex.Transaction,
+  extensions: readonly Extension[],
+  days: number,
+  application: Pause & { readonly tiers: readonly string[] },
+  now: Date,
+  { revive }: { readonly revive: boolean },
+): Promise<(Extension & { readonly expiresAt: Date })[]> {
+  const clock = subscriptionClock(application, now);
+  const before = await findTimelines(trx, [...new Set(extensions.map(({ userId }) => userId))]);
+  const after = new Map<string, readonly Stretch[]>();
+  const added: Extension[] = [];
+  for (const extension of extensions) {
+    const { userId, tier } = extension;
+    const timeline = after.get(userId) ?? before.get(userId) ?? [];
+    if (!revive && timeLeft(timeline, tier, clock) === 0) continue;
+    const extended = addGrant(timeline, { tier, durationDays: days }, application.tiers, clock);
+    if (!extended?.some((stretch) => stretch.tier === tier)) continue;
+    after.set(userId, extended);
+    added.push(extension);
+  }
+  if (added.length > 0) await replaceTimelines(trx, after);
+  return added.map((extension) => {
+    const { ends_at } = after.get(extension.userId)!.find(({ tier }) => tier === extension.tier)!;
+    return { ...extension, expiresAt: toWallTime(ends_at, application, now) };
+  });
+}
+
+/**
+ * Moves what is left of a grant from one user to another. The caller holds both rows (`lockUsers`).
+ * @returns when the tier then ends for each, in wall time: null for a user who has nothing left of it; `nothing` and
+ *   `refused` as moveGrant has them, when nothing was changed
+ */
+export async function moveSubscription(
+  trx: Knex.Transaction,
+  users: { readonly from: string; readonly to: string },
+  grant: Grant,
+  application: Pause & { readonly tiers: readonly string[] },
+  now: Date,
+): Promise<{ readonly from: Date | null; readonly to: Date | null } | 'nothing' | 'refused'> {
+  const clock = subscriptionClock(application, now);
+  const timelines = await findTimelines(trx, [users.from, users.to]);
+  const timelineOf = (userId: string) => timelines.get(userId) ?? [];
+  const moved = moveGrant(timelineOf(users.from), timelineOf(users.to), grant, application.tiers, clock);
+  if (typeof moved === 'string') return moved;
+  await replaceTimelines(
+    trx,
+    new Map([
+      [users.from, moved.from],
+      [users.to, moved.to],
+    ]),
+  );
+  const endOf = (timeline: readonly Stretch[]) => {
+    const stretch = timeline.find(({ tier }) => tier === grant.tier);
+    return stretch ? toWallTime(stretch.ends_at, application, now) : null;
+  };
+  return { from: endOf(moved.from), to: endOf(moved.to) };
+}
+
 /** Where a user stands now. */
 export async function subscriptionStanding(
   db: Knex,
@@ -51,4 +128,35 @@ export function standing(
     .sort((a, b) => a.ends_at.getTime() - b.ends_at.getTime());
   if (!first) return { status: 'expired' };
   return { status: 'active', tier: first.tier, expiresAt: toWallTime(first.ends_at, application, now) };
+}
+
+/** Where a user stands, and his whole timeline. Times are wall time. */
+export interface Subscription {
+  readonly standing: Standing;
+  /** The first one first. */
+  readonly stretches: readonly { readonly tier: string; readonly startsAt: Date; readonly expiresAt: Date }[];
+}
+
+/** The subscriptions of many users of one application, in one statement. */
+export async function subscriptionsOf(
+  db: Knex,
+  userIds: readonly string[],
+  application: Pause,
+  now: Date,
+): Promise<Map<string, Subscription>> {
+  const timelines = await findTimelines(db, userIds);
+  const wall = (moment: Date) => toWallTime(moment, application, now);
+  return new Map(
+    userIds.map((userId) => {
+      const timeline = timelines.get(userId) ?? [];
+      const stretches = timeline
+        .toSorted((a, b) => a.starts_at.getTime() - b.starts_at.getTime())
+        .map(({ tier, starts_at, ends_at }) => ({
+          tier,
+          startsAt: wall(starts_at),
+          expiresAt: wall(ends_at),
+        }));
+      return [userId, { standing: standing(timeline, application, now), stretches }] as const;
+    }),
+  );
 }

@@ -8,12 +8,13 @@ import type { Keys } from '../keys/keys.ts';
 import type { LicenseHolder, Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
-import { addressBlock, type Client } from '../platform/address.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { PreparedSession, Sessions, TokenForm } from '../sessions/sessions.ts';
 import { subscriptionStanding } from '../subscriptions/subscriptions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
+import { atAddress, type Credentials } from './credentials.ts';
 import * as store from './user-store.ts';
 import { usernameKey } from './username.ts';
 
@@ -60,7 +61,8 @@ interface Dependencies {
   readonly licenses: Licenses;
   readonly events: Events;
   readonly sessions: Sessions;
-  readonly passwords: Passwords;
+  readonly passwords: Pick<Passwords, 'assertRoom'>;
+  readonly credentials: Credentials;
   readonly limits: Limits;
   readonly bans: Bans;
   readonly vpn: Vpn;
@@ -77,8 +79,9 @@ interface Origin {
 }
 
 export function createLogins(deps: Dependencies): Logins {
-  const { knex, applications, licenses, events, sessions, passwords, limits, bans, vpn, keys, clock, newId } =
+  const { knex, applications, licenses, events, sessions, passwords, credentials, limits, bans, vpn, keys } =
     deps;
+  const { clock, newId } = deps;
 
   /** Refuses whoever may not come in from where he is, before anything is looked up or hashed. */
   async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
@@ -167,7 +170,7 @@ export function createLogins(deps: Dependencies): Logins {
    * try machines until one fits.
    */
   async function assertOwnMachine(user: store.UserRow, origin: Origin): Promise<void> {
-    const account = atAddress(user.app_id, user.user_id, origin);
+    const account = atAddress(user.app_id, user.user_id, origin.client);
     await limits.assertMayTry([account]);
     if (user.hwid_digest && timingSafeEqual(user.hwid_digest, origin.hwidDigest)) return;
     await limits.countFailure([account]);
@@ -181,26 +184,12 @@ export function createLogins(deps: Dependencies): Logins {
       assertOpen(application);
       passwords.assertRoom();
       await screen(application, origin);
-      const key = usernameKey(username);
-      const user = await store.findUser(knex, appId, key);
-      const { valid, rehashed } = await passwords.verify(user?.password_hash ?? undefined, password);
-      if (!user || !valid) {
-        await limits.countFailure([atAddress(appId, key, origin), onMachine(appId, key, origin)]);
-        throw new ApiError('INVALID_CREDENTIALS');
-      }
-      const own = user.hwid_digest !== null && timingSafeEqual(user.hwid_digest, origin.hwidDigest);
-      await limits.assertMayTry([
-        atAddress(appId, key, origin),
-        ...(own ? [onMachine(appId, key, origin)] : []),
-      ]);
-      if (rehashed) await store.replacePasswordHash(knex, user, rehashed);
-
+      const user = await credentials.check(appId, { username, password }, origin);
       const session = await sessions.prepare(appId, user.user_id, form);
       await knex.transaction(async (trx) => {
         const current = await holdOpen(trx, appId);
-        const locked = await store.lockUser(trx, user.user_id);
-        if (!locked) throw new ApiError('INVALID_CREDENTIALS');
-        await begin(trx, current, locked, origin, session);
+        const held = await credentials.hold(trx, user);
+        await begin(trx, current, held, origin, session);
       });
       return toLogin(user, session);
     },
@@ -215,17 +204,28 @@ export function createLogins(deps: Dependencies): Logins {
           ? beginAsHolder(application, licenseKey, holder, origin, form)
           : beginAsNewUser(application, licenseKey, origin, form);
       };
-      return attempt().catch((error: unknown) => {
-        // Somebody redeemed it in the meantime: now it has a holder.
-        if (error instanceof ApiError && error.code === 'LICENSE_ALREADY_USED') return attempt();
-        throw error;
-      });
+      // Somebody may redeem it in the meantime: then it has a holder.
+      return attempt()
+        .catch(ifUsed(attempt))
+        .catch(
+          ifUsed(() => {
+            throw new ApiError('LICENSE_UNUSABLE', { detail: 'The user who redeemed the key was deleted.' });
+          }),
+        );
     },
   };
 }
 
 function toLogin({ user_id, username, role }: store.UserRow, session: PreparedSession): Login {
   return { session, user: { userId: user_id, username, role } };
+}
+
+/** What to do when a key turns out to be used; any other error goes on. */
+function ifUsed(next: () => Promise<Login>): (error: unknown) => Promise<Login> {
+  return async (error) => {
+    if (error instanceof ApiError && error.code === 'LICENSE_ALREADY_USED') return next();
+    throw error;
+  };
 }
 
 function assertOpen(application: Application): void {
@@ -235,19 +235,6 @@ function assertOpen(application: Application): void {
 
 function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
   if (!bound || !timingSafeEqual(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
-}
-
-/** Failures in one name from one address count together: those from elsewhere never lock anybody out. */
-function atAddress(appId: string, key: string, { client }: Origin): string[] {
-  return [appId, key, addressBlock(client.address)];
-}
-
-/**
- * They also count for the machine that was claimed. Behind an address that somebody else has used up, the right password
- * still opens an account from its own machine; a wrong one is answered the same from every machine.
- */
-function onMachine(appId: string, key: string, origin: Origin): string[] {
-  return [...atAddress(appId, key, origin), origin.hwidDigest.toString('base64')];
 }
 
 /** A user whose name is his id, and who has no password. */
@@ -263,5 +250,7 @@ function newLicenseUser(appId: string, userId: string, hwidDigest: Buffer, creat
     license_id: null,
     hwid_digest: hwidDigest,
     created_at: createdAt,
+    hwid_reset_at: null,
+    password_version: 0,
   };
 }

@@ -14,7 +14,16 @@ export interface UserRow {
   readonly license_id: string | null;
   readonly hwid_digest: Buffer | null;
   readonly created_at: Date;
+  /** When the user himself last reset his machine. */
+  readonly hwid_reset_at: Date | null;
+  /** Grows with each new password. */
+  readonly password_version: number;
 }
+
+/** What a new user has; the rest follows from his being new. */
+export type NewUserRow = Omit<UserRow, 'role' | 'license_id' | 'hwid_reset_at' | 'password_version'> & {
+  readonly role?: string;
+};
 
 export async function findUser(db: Knex, appId: string, usernameKey: string): Promise<UserRow | undefined> {
   return db<UserRow>('users').where({ app_id: appId, username_key: usernameKey }).first();
@@ -30,10 +39,7 @@ export async function lockUser(trx: Knex.Transaction, userId: string): Promise<U
 }
 
 /** @returns false when the application has a user of this name already */
-export async function insertUser(
-  trx: Knex.Transaction,
-  row: Omit<UserRow, 'role' | 'license_id'>,
-): Promise<boolean> {
+export async function insertUser(trx: Knex.Transaction, row: NewUserRow): Promise<boolean> {
   try {
     await trx('users').insert(row);
     return true;
@@ -48,13 +54,44 @@ export async function noteLicense(trx: Knex.Transaction, userId: string, license
   await trx('users').where({ user_id: userId }).update({ license_id: licenseId });
 }
 
-/** @param hwidDigest null for no machine */
-export async function bindHwid(
+/** Forgets the licence whose first login made a user, if it is this one. */
+export async function forgetLicense(trx: Knex.Transaction, userId: string, licenseId: string): Promise<void> {
+  await trx('users').where({ user_id: userId, license_id: licenseId }).update({ license_id: null });
+}
+
+export async function bindHwid(trx: Knex.Transaction, userId: string, hwidDigest: Buffer): Promise<void> {
+  await trx('users').where({ user_id: userId }).update({ hwid_digest: hwidDigest });
+}
+
+/** Unbinds a user, at his own wish when a moment is given. */
+export async function unbindHwid(trx: Knex.Transaction, userId: string, resetAt?: Date): Promise<void> {
+  await trx('users')
+    .where({ user_id: userId })
+    .update({ hwid_digest: null, ...(resetAt && { hwid_reset_at: resetAt }) });
+}
+
+/** Gives a user another password: logins that have checked the old one no longer count. */
+export async function setPasswordHash(
   trx: Knex.Transaction,
   userId: string,
-  hwidDigest: Buffer | null,
+  passwordHash: string,
 ): Promise<void> {
-  await trx('users').where({ user_id: userId }).update({ hwid_digest: hwidDigest });
+  await trx('users')
+    .where({ user_id: userId })
+    .update({ password_hash: passwordHash, password_version: trx.raw('password_version + 1') });
+}
+
+export async function updateUser(
+  trx: Knex.Transaction,
+  userId: string,
+  changes: Partial<Pick<UserRow, 'email' | 'role'>>,
+): Promise<void> {
+  await trx('users').where({ user_id: userId }).update(changes);
+}
+
+/** Deletes a user with his sessions, subscription and bans. */
+export async function deleteUser(trx: Knex.Transaction, userId: string): Promise<void> {
+  await trx('users').where({ user_id: userId }).delete();
 }
 
 /** Replaces a hash by one with newer parameters, unless the password was changed in the meantime. */

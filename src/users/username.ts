@@ -21,14 +21,21 @@ export function usernameKey(username: string): string {
       'must not contain control, format, zero-width, private-use or unassigned characters',
     );
   }
-  const key = fold(fold(username.normalize('NFD')).normalize('NFKC'))
-    .normalize('NFKC')
-    .trim();
+  const key = normalised(username).trim();
   const characters = [...key].length;
   if (characters < 1 || characters > MAX_CHARACTERS) {
     throw invalidMember('/username', `must have 1 to ${MAX_CHARACTERS} characters after normalisation`);
   }
   return key;
+}
+
+/** The form in which the beginning of a username is looked for: that of whole ones, of any length. */
+export function usernamePrefix(beginning: string): string {
+  return normalised(beginning).trimStart();
+}
+
+function normalised(text: string): string {
+  return fold(fold(text.normalize('NFD')).normalize('NFKC')).normalize('NFKC');
 }
 
 /** Full case folding (CaseFolding.txt, statuses C and F), the same for every language. */

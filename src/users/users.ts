@@ -13,7 +13,13 @@ import type { NewId } from '../platform/ids.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import * as store from './user-store.ts';
+import { userNotFound } from './user-not-found.ts';
 import { usernameKey } from './username.ts';
+
+export type { ExportFormat, UserDirectory, UserFilter, UserRecord } from './user-directory.ts';
+export type { HwidReset, HwidResets } from './hwid-resets.ts';
+export type { ImportFormat, UserImports } from './user-imports.ts';
+export type { UserManagement } from './user-management.ts';
 
 /** Each brings its sessions with it. */
 const CLEARED_AT_ONCE = 100;
@@ -58,6 +64,15 @@ export interface Users {
   resetHwid(actor: Actor, appId: string, userId: string): Promise<void>;
   /** @throws ApiError USER_NOT_FOUND */
   find(db: Knex, appId: string, username: string): Promise<UserReference>;
+  /** A user's licence no longer logs him in, if it was the one that made him; inside the caller's transaction. */
+  forgetLicense(trx: Knex.Transaction, userId: string, licenseId: string): Promise<void>;
+  /** The same by id. @throws ApiError USER_NOT_FOUND, also for another application's */
+  reference(db: Knex, appId: string, userId: string): Promise<UserReference>;
+  /**
+   * Holds a user of the application until the caller's transaction ends: what is his changes one by one.
+   * @throws ApiError USER_NOT_FOUND
+   */
+  hold(trx: Knex.Transaction, appId: string, userId: string): Promise<void>;
   /** Deletes some users of a deleted application. @returns how many */
   clearOf(appId: string): Promise<number>;
 }
@@ -144,8 +159,8 @@ export function createUsers(deps: Dependencies): Users {
       await knex.transaction(async (trx) => {
         await applications.holdOfDeveloper(trx, actor.developerId, appId);
         const user = await store.lockUser(trx, userId);
-        if (user?.app_id !== appId) throw new ApiError('USER_NOT_FOUND');
-        await store.bindHwid(trx, userId, null);
+        if (user?.app_id !== appId) throw userNotFound();
+        await store.unbindHwid(trx, userId);
         await events.record(trx, { type: 'user.hwid_reset', appId, userId, actor });
         await sessions.endAllOf(trx, appId, userId, 'hwid_reset');
       });
@@ -155,6 +170,19 @@ export function createUsers(deps: Dependencies): Users {
       const user = await store.findUser(db, appId, usernameKey(username));
       if (!user) throw new ApiError('USER_NOT_FOUND');
       return { userId: user.user_id, hwidDigest: user.hwid_digest };
+    },
+
+    forgetLicense: store.forgetLicense,
+
+    async reference(db, appId, userId) {
+      const user = await store.findUserById(db, userId);
+      if (user?.app_id !== appId) throw userNotFound();
+      return { userId, hwidDigest: user.hwid_digest };
+    },
+
+    async hold(trx, appId, userId) {
+      const user = await store.lockUser(trx, userId);
+      if (user?.app_id !== appId) throw userNotFound();
     },
 
     clearOf: (appId) => store.deleteUsersOfApplication(knex, appId, CLEARED_AT_ONCE),

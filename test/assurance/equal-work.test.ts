@@ -6,6 +6,10 @@ import { newApp, newHwid, newNonce, newSession, newUser, unique, type User } fro
 
 // Files share their modules: what was loaded before is loaded again here, on the watched library.
 vi.mock('@node-rs/argon2', { spy: true });
+// Nor is anything published meanwhile: those statements are nobody's work.
+vi.mock('../../src/relay/repeatedly.ts', () => ({
+  repeatedly: () => ({ wake: () => {}, stop: async () => {} }),
+}));
 vi.resetModules();
 const argon2 = await import('@node-rs/argon2');
 const { startTestService } = await import('../support/service.ts');
@@ -133,6 +137,21 @@ test('an application that is unknown and a signature that is wrong are the same 
       { status: 401, code: 'INVALID_APP_CREDENTIALS' },
     );
   }
+});
+
+test('an overlap of two secrets makes no difference, whichever is wrong', async () => {
+  const rotated = await newApp(api);
+  const path = `/api/v2/dev/apps/${rotated.app_id}/rotate-secret`;
+  await api.post(path, {}, rotated);
+  const init = (app_id: string) => () => api.init({ app_id, secret: `sk_${'A'.repeat(43)}` });
+  await expectSameWork(
+    {
+      unknown: init(`app_${'0'.repeat(26)}`),
+      'one secret': init(app.app_id),
+      'two secrets': init(rotated.app_id),
+    },
+    { status: 401, code: 'INVALID_APP_CREDENTIALS' },
+  );
 });
 
 test('a session that is unknown, foreign or has ended is the same work', async () => {

@@ -3,6 +3,7 @@ import { flood } from '../support/hashing.ts';
 import { newApp, newHwid, newUser, unique } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
+import { examplePath } from './parameters.ts';
 
 const service = await startTestService();
 const { api, baseUrl } = service;
@@ -84,7 +85,9 @@ describe('every answer of the v1 login says that it is deprecated', () => {
 test('no answer of another operation says so, and no page', async () => {
   for (const { operationId, method, path, requestBody } of operations) {
     if (operationId === 'loginUser') continue;
-    const { headers } = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x'), requestBody?.example);
+    const { headers } = await api.call(method, examplePath(path), requestBody?.example, {
+      headers: requestBody && { 'content-type': requestBody.mediaType },
+    });
     expect(deprecationOf(headers), operationId).toEqual({ deprecation: null, sunset: null, link: null });
   }
   for (const path of ['/', '/errors', '/deprecations', '/nowhere', '/openapi.json']) {

@@ -222,6 +222,43 @@ const developersSide: readonly [string, string, string, number, Fields, Fields][
     { email: 'email', password: 'password' },
     { token: 'string', expiry: 'date-time' },
   ],
+  ['logoutDeveloper', 'POST', '/api/v2/dev/logout', 200, {}, { status: 'string', message: 'string' }],
+  [
+    'getDeveloper',
+    'GET',
+    '/api/v2/dev/me',
+    200,
+    {},
+    { developer_id: 'string', email: 'email', plan: 'object', quotas: 'object', scopes: 'array' },
+  ],
+  [
+    'createApiToken',
+    'POST',
+    '/api/v2/dev/tokens',
+    201,
+    { name: 'string', scopes: 'array', expires_at: 'date-time?' },
+    { status: 'string', token_id: 'string', token: 'string' },
+  ],
+  ['listApiTokens', 'GET', '/api/v2/dev/tokens', 200, {}, { data: 'array', next_cursor: 'string' }],
+  ['deleteApiToken', 'DELETE', '/api/v2/dev/tokens/{token_id}', 200, {}, { message: 'string' }],
+  ['listAuditLog', 'GET', '/api/v2/dev/audit-log', 200, {}, { data: 'array', next_cursor: 'string' }],
+  [
+    'rotateApplicationSecret',
+    'POST',
+    '/api/v2/dev/apps/{app_id}/rotate-secret',
+    200,
+    { overlap_seconds: 'integer?' },
+    { app_id: 'string', secret: 'string', previous_secret_until: 'date-time or null' },
+  ],
+  ['endSecretOverlap', 'DELETE', '/api/v2/dev/apps/{app_id}/previous-secret', 200, {}, { message: 'string' }],
+  [
+    'getStatistics',
+    'GET',
+    '/api/v2/dev/apps/{app_id}/statistics',
+    200,
+    {},
+    { from: 'string', to: 'string', days: 'array', series: 'object' },
+  ],
   [
     'createApplication',
     'POST',
@@ -342,7 +379,7 @@ describe.each(Object.entries({ ...specified, ...guidance, ...besides }))(
           'application/json',
         ]);
       }
-      const implied = [400, 401, 403, 413, 415, 429, 503];
+      const implied = [400, 401, 403, 413, 415, 429, 503, ...(operation(id).takesKey ? [409, 422] : [])];
       const more = Object.keys(responses)
         .map(Number)
         .filter((status) => status >= 400 && !wanted.errors.includes(status));
@@ -355,7 +392,7 @@ test.each(developersSide)(
   '%s of the developers is as agreed',
   (id, method, path, success, request, result) => {
     const found = operation(id);
-    expect(found).toMatchObject({ method, path, bearer: !path.match(/register|login/) });
+    expect(found).toMatchObject({ method, path, bearer: !path.match(/dev\/(register|login)$/) });
     if (found.requestBody) {
       const wanted = Object.fromEntries(
         Object.entries(request).map(([name, kind]) => [name, kind === 'password' ? 'string' : kind]),
@@ -366,12 +403,17 @@ test.each(developersSide)(
   },
 );
 
-test('the contract has these operations and no others', () => {
+/** Operations that are nobody's but ours, beside those of the specification. */
+const ADDED = /^\/api\/v2\/(dev|client)\//;
+
+test('the contract has these operations; others are additions to v2', () => {
   const known = [
     ...Object.keys({ ...specified, ...guidance, ...besides }),
     ...developersSide.map(([id]) => id),
   ];
-  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(known.sort());
+  const added = operations.filter(({ operationId }) => !known.includes(operationId));
+  expect(operations.length).toBe(known.length + added.length);
+  expect(added.map(({ path }) => path).filter((path) => !ADDED.test(path))).toEqual([]);
 });
 
 test('the elements of the list of plans are as specified', () => {
@@ -401,8 +443,11 @@ test('the entitlements of the sandbox are as specified', () => {
 test('operations of v2 take the signature headers: the login must have them', () => {
   const headers = Object.fromEntries(
     operations
-      .filter(({ headers }) => headers.length > 0)
-      .map(({ operationId, signature, headers }) => [operationId, { signature, headers }]),
+      .filter(({ signature }) => signature !== undefined)
+      .map(({ operationId, signature, headers }) => [
+        operationId,
+        { signature, headers: headers.filter((name) => /^x-(signature|timestamp)/.test(name)) },
+      ]),
   );
   const optional = { signature: 'optional', headers: ['x-signature?', 'x-timestamp?'] };
   expect(headers).toEqual({
@@ -452,9 +497,33 @@ test("the user of a session has the specification's fields, all strings and none
 
 test('the status of a success is success', () => {
   for (const { operationId, responses } of operations) {
-    const [status] = Object.keys(responses);
-    const { properties } = shapeOf(responses[status!]!['application/json']!.schema);
-    expect(resolve(properties['status']!).enum, operationId).toEqual(['success']);
+    for (const [status, content] of Object.entries(responses)) {
+      const json = content['application/json'];
+      if (!status.startsWith('2') || !json) continue;
+      const { properties } = shapeOf(json.schema);
+      expect(resolve(properties['status']!).enum, operationId).toEqual(['success']);
+    }
+  }
+});
+
+test('what succeeds without JSON says what it is', () => {
+  for (const { operationId, responses } of operations) {
+    const successes = Object.entries(responses).filter(([status]) => status < '300');
+    expect(successes.length, operationId).toBeGreaterThan(0);
+    for (const [, content] of successes) expect(Object.keys(content).length, operationId).toBeGreaterThan(0);
+  }
+});
+
+test('every operation of the developers demands a scope, and what makes something takes a key', () => {
+  for (const { operationId, method, path, bearer, takesKey, codes, responses } of operations) {
+    if (!path.startsWith('/api/v2/dev/') || !bearer) continue;
+    if (takesKey) {
+      expect(codes, operationId).toContain('IDEMPOTENCY_KEY_IN_USE');
+      expect(codes, operationId).toContain('IDEMPOTENCY_KEY_REUSED');
+      expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(['409', '422']));
+    }
+    const makes = method === 'POST' && Object.keys(responses).includes('201');
+    if (makes) expect(takesKey, operationId).toBe(true);
   }
 });
 

@@ -15,6 +15,13 @@ export interface ContractSchema {
 interface Content {
   readonly schema: ContractSchema;
   readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly $ref?: string; readonly value?: unknown }>>;
+}
+
+/** A body that an operation takes: of JSON an example is a value, of everything else a text. */
+export interface RequestBody extends Content {
+  readonly mediaType: string;
+  readonly required: boolean;
 }
 
 /** An operation of the contract with what a test asks of it. */
@@ -24,7 +31,14 @@ export interface ContractOperation {
   /** With `{app_id}` in it. */
   readonly path: string;
   readonly tag: string;
+  /** Whether a token must be sent. */
   readonly bearer: boolean;
+  /** The security schemes whose tokens it takes. */
+  readonly schemes: readonly string[];
+  /** What a developer's or a reseller's token must be allowed to do. */
+  readonly scopes: readonly string[];
+  /** Whether it takes an `Idempotency-Key`. */
+  readonly takesKey: boolean;
   /** Whether it must be signed, or may. */
   readonly signature: 'required' | 'optional' | undefined;
   /** Its header parameters, with a question mark when they may be left out. */
@@ -33,16 +47,18 @@ export interface ContractOperation {
   readonly rateLimit: string | undefined;
   readonly deprecated: boolean;
   readonly codes: readonly string[];
-  readonly requestBody: Content | undefined;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: RequestBody | undefined;
   /** Status to media type to content. */
   readonly responses: Readonly<Record<string, Readonly<Record<string, Content>>>>;
 }
 
-interface Parameter {
+export interface Parameter {
   readonly $ref?: string;
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
+  readonly example?: unknown;
 }
 
 interface RawOperation {
@@ -50,11 +66,15 @@ interface RawOperation {
   readonly tags: readonly string[];
   readonly security: readonly object[];
   readonly 'x-error-codes'?: readonly string[];
+  readonly 'x-scopes'?: readonly string[];
   readonly 'x-signature'?: 'required' | 'optional';
   readonly 'x-rate-limit'?: string;
   readonly deprecated?: boolean;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: { readonly 'application/json': Content } };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, Content>>;
+  };
   readonly responses: Readonly<
     Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, Content>> }>
   >;
@@ -79,21 +99,29 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
       .filter(([method]) => METHODS.includes(method))
       .map(([method, raw]) => {
         const operation = raw as unknown as RawOperation;
+        const { parameters: ofPath = [] } = item as { parameters?: readonly Parameter[] };
+        const parameters = [...ofPath, ...(operation.parameters ?? [])].map((parameter) =>
+          resolve(parameter),
+        );
         return {
           operationId: operation.operationId,
           method: method.toUpperCase(),
           path,
           tag: operation.tags[0]!,
-          bearer: operation.security.length > 0,
+          bearer:
+            operation.security.length > 0 && operation.security.every((way) => Object.keys(way).length > 0),
+          schemes: operation.security.flatMap((way) => Object.keys(way)),
+          scopes: operation['x-scopes'] ?? [],
+          takesKey: parameters.some(({ name }) => name.toLowerCase() === 'idempotency-key'),
           signature: operation['x-signature'],
-          headers: (operation.parameters ?? [])
-            .map((parameter) => resolve(parameter))
+          headers: parameters
             .filter((parameter) => parameter.in === 'header')
             .map(({ name, required }) => (required ? name : `${name}?`)),
           rateLimit: operation['x-rate-limit'],
           deprecated: operation.deprecated ?? false,
           codes: operation['x-error-codes'] ?? [],
-          requestBody: operation.requestBody?.content['application/json'],
+          parameters,
+          requestBody: toRequestBody(operation.requestBody),
           responses: Object.fromEntries(
             Object.entries(operation.responses).map(([status, response]) => [
               status,
@@ -104,12 +132,38 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
       }),
 );
 
+function toRequestBody(body: RawOperation['requestBody']): RequestBody | undefined {
+  if (!body) return undefined;
+  const mediaTypes = Object.keys(body.content);
+  const mediaType = mediaTypes.includes('application/json') ? 'application/json' : mediaTypes[0]!;
+  const { example, ...content } = body.content[mediaType]!;
+  return {
+    ...content,
+    mediaType,
+    required: body.required ?? false,
+    example: example ?? Object.values(content.examples ?? {}).map((each) => resolve(each).value)[0],
+  };
+}
+
+/** Whether an operation's body is JSON, of which one knows what is wrong with it. */
+export function takesJson({ requestBody }: ContractOperation): boolean {
+  return requestBody?.mediaType === 'application/json';
+}
+
+/** The media types of an operation's successful answers. */
+export function successTypes({ responses }: ContractOperation): string[] {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  return [...new Set(successes.flatMap(([, content]) => Object.keys(content)))];
+}
+
 /** The properties of a schema and which of them are required, across references and `allOf`. */
 export function shapeOf(schema: ContractSchema): {
   readonly required: readonly string[];
   readonly properties: Readonly<Record<string, ContractSchema>>;
+  /** What else it says of the object as a whole. */
+  readonly constraints: object;
 } {
-  const { required = [], properties = {}, allOf = [] } = resolve(schema);
+  const { required = [], properties = {}, allOf = [], ...constraints } = resolve(schema);
   const parts = allOf.map(shapeOf);
   return {
     required: [...parts.flatMap((part) => part.required), ...required],
@@ -117,5 +171,6 @@ export function shapeOf(schema: ContractSchema): {
       string,
       ContractSchema
     >,
+    constraints: Object.assign({}, ...parts.map((part) => part.constraints), constraints) as object,
   };
 }

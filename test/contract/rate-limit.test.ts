@@ -12,6 +12,7 @@ import {
 } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
+import { examplePath } from './parameters.ts';
 
 // The requests of a client come through a proxy, so that every test has addresses of its own.
 const generous = await startTestService();
@@ -118,8 +119,11 @@ test.each(others.map((operation) => [operation.operationId, operation] as const)
     expect((await send('/api/v1/client/login', address)).status).toBe(429);
     for (let request = 0; request < 5; request += 1) {
       const body = requestBody && { app_id: app.app_id };
-      const answer = await limited.api.call(method, path.replaceAll(/\{\w+\}/g, app.app_id), body, {
-        headers: { 'x-forwarded-for': address },
+      const answer = await limited.api.call(method, examplePath(path), body, {
+        headers: {
+          'x-forwarded-for': address,
+          ...(requestBody && { 'content-type': requestBody.mediaType }),
+        },
       });
       expect(answer.status).not.toBe(429);
       expect(limitsOf(answer)).toEqual([null, null, null, null]);

@@ -1,7 +1,18 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { canonicalLicenseKey, generateLicenseKey } from '../../src/licenses/license-key.ts';
-import { redeemability } from '../../src/licenses/license-state.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  canonicalLicenseKey,
+  checkCharacter,
+  generateLicenseKey,
+  generateMaskedKey,
+  isKeyMask,
+} from '../../src/licenses/license-key.ts';
+import {
+  isNotEarlier,
+  redeemability,
+  statusAfter,
+  type LicenseStatus,
+} from '../../src/licenses/license-state.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -30,13 +41,14 @@ test('how a person types it does not matter', () => {
   );
 });
 
-test('one mistyped character is found', () => {
+test('one mistyped character shows in the check character', () => {
   const change = fc.record({ made: key, place: fc.nat(24), by: fc.integer({ min: 1, max: 31 }) });
   fc.assert(
     fc.property(change, ({ made, place, by }) => {
       const characters = [...made.replaceAll('-', '')];
       characters[place] = ALPHABET[(ALPHABET.indexOf(characters[place]!) + by) % 32]!;
-      expect(canonicalLicenseKey(characters.join(''))).toBeUndefined();
+      const payload = characters.slice(0, 24).join('');
+      expect(characters[24]).not.toBe(checkCharacter(payload));
     }),
     { numRuns: 500 },
   );
@@ -46,8 +58,13 @@ test.each([
   '',
   '-',
   'AAAAA',
-  '00000-00000-00000-00000-0000',
-  '00000-00000-00000-00000-000000',
+  '0000000',
+  '0-0-0-0-0-0-0',
+  '0'.repeat(101),
+  'ABCDEFG\u0131',
+  'ABCDEFG\u017f',
+  'ABCDEFGH\u0000',
+  'ABCDEFGHÄ',
   'ÄÖÜ',
   '\u0000',
 ])('%j is no key', (input) => expect(canonicalLicenseKey(input)).toBeUndefined());
@@ -71,4 +88,90 @@ test('a licence can be redeemed up to its last moment', () => {
   for (const status of ['banned', 'paused'] as const) {
     expect(redeemability({ status, redeem_by: null }, at(0))).toBe('unusable');
   }
+});
+
+test.each([
+  ['0000-0000', '00000000'],
+  [' aurora-o1il-x ', 'AUR0RA0111X'],
+  ['{7f3a-99c1}!~"', '{7F3A99C1}!~"'],
+  ['u'.repeat(100), 'U'.repeat(100)],
+])('%j is read as %s, whoever made it', (input, canonical) => {
+  expect(canonicalLicenseKey(input)).toBe(canonical);
+  expect(canonicalLicenseKey(canonical)).toBe(canonical);
+});
+
+test('of two inputs that are read alike, case, dashes, white space and look-alikes are all that differs', () => {
+  const plain = (text: string) =>
+    text.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
+  const input = fc.string({ unit: fc.constantFrom(...'0OoIil1L-\tABu{'), minLength: 8, maxLength: 12 });
+  fc.assert(
+    fc.property(input, input, (a, b) => {
+      const [first, second] = [canonicalLicenseKey(a), canonicalLicenseKey(b)];
+      if (first !== undefined && second !== undefined) expect(first === second).toBe(plain(a) === plain(b));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+describe('a mask', () => {
+  const MASK = 'AURORA-*****-*****-*****-*';
+
+  test('keeps its letters and makes each * a random character', () => {
+    const made = generateMaskedKey(systemRandom, MASK);
+    expect(made).toMatch(/^AURORA(-[0-9A-HJKMNP-TV-Z]{5}){3}-[0-9A-HJKMNP-TV-Z]$/);
+    expect(generateMaskedKey(systemRandom, MASK)).not.toBe(made);
+    const own = generateMaskedKey(
+      { bytes: (size) => Buffer.from([...Array(size).keys()]) },
+      'i-' + '*'.repeat(16),
+    );
+    expect(own).toBe('i-0123456789ABCDEF');
+  });
+
+  test.each([MASK, '*'.repeat(16), '*'.repeat(100), `a${'*'.repeat(16)}-Z9-`])('may be %s', (mask) => {
+    expect(isKeyMask(mask)).toBe(true);
+    expect(canonicalLicenseKey(generateMaskedKey(systemRandom, mask))).toBeDefined();
+  });
+
+  test.each([
+    '',
+    '*'.repeat(15),
+    '*'.repeat(101),
+    `-${'*'.repeat(16)}`,
+    `=${'*'.repeat(16)}`,
+    `Ä${'*'.repeat(16)}`,
+    `A ${'*'.repeat(16)}`,
+    `A_${'*'.repeat(16)}`,
+    `${'*'.repeat(16)}\n`,
+  ])('may not be %j', (mask) => expect(isKeyMask(mask)).toBe(false));
+});
+
+test('steps lead where they should, and back to what was before', () => {
+  const at = new Date('2026-11-21T10:00:00.000Z');
+  const after = (step: Parameters<typeof statusAfter>[0], status: LicenseStatus, redeemed_at: Date | null) =>
+    statusAfter(step, { status, redeemed_at });
+  for (const redeemed_at of [null, at]) {
+    const before = redeemed_at ? 'redeemed' : 'unused';
+    expect(after('ban', before, redeemed_at)).toBe('banned');
+    expect(after('ban', 'paused', redeemed_at)).toBe('banned');
+    expect(after('ban', 'banned', redeemed_at)).toBeUndefined();
+    expect(after('unban', 'banned', redeemed_at)).toBe(before);
+    expect(after('pause', before, redeemed_at)).toBe('paused');
+    expect(after('resume', 'paused', redeemed_at)).toBe(before);
+    for (const status of [before, 'paused'] as const)
+      expect(after('unban', status, redeemed_at)).toBeUndefined();
+    for (const status of ['paused', 'banned'] as const)
+      expect(after('pause', status, redeemed_at)).toBeUndefined();
+    for (const status of [before, 'banned'] as const)
+      expect(after('resume', status, redeemed_at)).toBeUndefined();
+  }
+});
+
+test('a last day is put off or taken away, never brought forward', () => {
+  const [early, late] = [new Date(1), new Date(2)];
+  expect(isNotEarlier(late, early)).toBe(true);
+  expect(isNotEarlier(early, early)).toBe(true);
+  expect(isNotEarlier(null, early)).toBe(true);
+  expect(isNotEarlier(null, null)).toBe(true);
+  expect(isNotEarlier(early, late)).toBe(false);
+  expect(isNotEarlier(late, null)).toBe(false);
 });

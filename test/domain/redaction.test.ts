@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redact, REDACTED } from '../../src/http/redaction.ts';
+import { redact, REDACTED, requestSchema, responseSchema } from '../../src/http/redaction.ts';
 
 const schema: Parameters<typeof redact>[0] = {
   type: 'object',
@@ -132,4 +132,12 @@ test('whatever is sent, only unmarked members in their place are seen', () => {
     }),
     { seed: 20_261_121, numRuns: 2_000 },
   );
+});
+
+test('contents that are no JSON are not seen at all', () => {
+  const content = { 'text/csv': { schema: { type: 'string' } } };
+  const operation = { requestBody: { content }, responses: { 200: { content }, 304: {} } } as never;
+  expect(requestSchema(operation)).toBeUndefined();
+  for (const status of [200, 304, 404]) expect(responseSchema(operation, status)).toBeUndefined();
+  expect(redact(requestSchema(operation), 'license_key;7KQ2M')).toBeUndefined();
 });

@@ -6,7 +6,14 @@ import {
   subscriptionClock,
   toWallTime,
 } from '../../src/applications/application-state.ts';
-import { addGrant, type Grant, type Stretch } from '../../src/subscriptions/subscription-state.ts';
+import {
+  addGrant,
+  moveGrant,
+  timeLeft,
+  type Grant,
+  type Handover,
+  type Stretch,
+} from '../../src/subscriptions/subscription-state.ts';
 import { DAY } from '../support/clock.ts';
 
 const TIERS = ['Standard', 'Pro', 'VIP'];
@@ -105,6 +112,78 @@ describe('adding a grant', () => {
             expect(TIERS.indexOf(stretch.tier)).toBeLessThan(TIERS.indexOf(timeline[index]!.tier));
           });
         }
+      }),
+    );
+  });
+});
+
+describe('moving a grant', () => {
+  const pro = (durationDays: number | null): Grant => ({ tier: 'Pro', durationDays });
+  const move = (from: Stretch[], to: Stretch[], grant: Grant, clock = NOW) =>
+    moveGrant(from, to, grant, TIERS, clock) as Handover;
+
+  test('as much as it gave, behind what the other user has', () => {
+    const from = grantAll([pro(30), pro(10)]);
+    const to = grantAll([pro(5), { tier: 'VIP', durationDays: 1 }]);
+    const moved = move(from, to, pro(10));
+    expect(moved.from).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: days(30) }]);
+    expect(moved.to).toEqual([
+      { tier: 'VIP', starts_at: NOW, ends_at: days(1) },
+      { tier: 'Pro', starts_at: days(1), ends_at: days(16) },
+    ]);
+  });
+
+  test('no more than is left of it, and what waits behind it begins', () => {
+    const from = grantAll([pro(30), { tier: 'Standard', durationDays: 7 }]);
+    const moved = move(from, [], pro(30), days(20));
+    expect(moved.from).toEqual([{ tier: 'Standard', starts_at: days(20), ends_at: days(27) }]);
+    expect(moved.to).toEqual([{ tier: 'Pro', starts_at: days(20), ends_at: days(30) }]);
+  });
+
+  test('a lifetime as a lifetime', () => {
+    const from = grantAll([pro(null), { tier: 'VIP', durationDays: 7 }]);
+    const moved = move(from, grantAll([pro(3)]), pro(null));
+    expect(moved.from).toEqual([{ tier: 'VIP', starts_at: NOW, ends_at: days(7) }]);
+    expect(moved.to).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
+  });
+
+  test('nothing when it is over, was never there, or a lifetime has taken it in', () => {
+    expect(move(grantAll([pro(30)]), [], pro(30), days(30))).toBe('nothing');
+    expect(move([], [], pro(30))).toBe('nothing');
+    expect(move(grantAll([pro(30), pro(null)]), [], pro(30))).toBe('nothing');
+    expect(move(grantAll([{ tier: 'VIP', durationDays: 7 }]), [], pro(7))).toBe('nothing');
+  });
+
+  test('refused where it would add nothing', () => {
+    const from = grantAll([pro(30)]);
+    expect(move(from, grantAll([pro(null)]), pro(30))).toBe('refused');
+    expect(move(from, grantAll([{ tier: 'VIP', durationDays: null }]), pro(30))).toBe('refused');
+    const full = [{ tier: 'Standard', starts_at: NOW, ends_at: new Date(LIFETIME.getTime() - 1) }];
+    expect(move(from, full, pro(30))).toBe('refused');
+  });
+
+  test('loses nothing and gives nothing', () => {
+    const grant = fc.record({
+      tier: fc.constantFrom(...TIERS),
+      durationDays: fc.integer({ min: 1, max: 900 }),
+    });
+    const grants = fc.array(grant, { maxLength: 5 });
+    const after = fc.integer({ min: 0, max: 1000 * DAY });
+    fc.assert(
+      fc.property(grants, grants, grant, after, (given, others, moving, ms) => {
+        const [from, to] = [grantAll([...given, moving]), grantAll(others)];
+        const clock = new Date(NOW.getTime() + ms);
+        const moved = moveGrant(from, to, moving, TIERS, clock);
+        if (moved === 'nothing') return void expect(timeLeft(from, moving.tier, clock)).toBe(0);
+        if (moved === 'refused') throw new Error('nobody has a lifetime');
+        for (const tier of TIERS) {
+          const sum = (...timelines: Stretch[][]) =>
+            timelines.reduce((total, timeline) => total + timeLeft(timeline, tier, clock), 0);
+          expect(sum(moved.from, moved.to)).toBe(sum(from, to));
+        }
+        const gone = timeLeft(from, moving.tier, clock) - timeLeft(moved.from, moving.tier, clock);
+        expect(gone).toBeGreaterThan(0);
+        expect(gone).toBeLessThanOrEqual(moving.durationDays * DAY);
       }),
     );
   });

@@ -176,13 +176,25 @@ describe('a handler adapts, calls and returns', () => {
     expect(helpers).toEqual([
       'handlers/applications/application.ts',
       'handlers/bans/ban.ts',
+      'handlers/client/cached.ts',
       'handlers/client/signed-session.ts',
       'handlers/client/verification.ts',
       'handlers/developers/developer-session.ts',
+      'handlers/events/event.ts',
+      'handlers/files/content.ts',
+      'handlers/files/file.ts',
       'handlers/handler.ts',
       'handlers/index.ts',
+      'handlers/licenses/license.ts',
+      'handlers/reseller/account.ts',
+      'handlers/resellers/reseller.ts',
       'handlers/sandbox/entitlements.ts',
+      'handlers/statistics/series.ts',
       'handlers/tokens/api-token.ts',
+      'handlers/users/user.ts',
+      'handlers/variables/variable.ts',
+      'handlers/webhooks/delivery.ts',
+      'handlers/webhooks/webhook.ts',
     ]);
   });
 

@@ -228,6 +228,7 @@ describe('packages stay where they belong', () => {
     ],
     ['jose', /^src\/tokens\//],
     ['@node-rs/argon2', /^src\/passwords\//],
+    ['@node-rs/bcrypt', /^src\/passwords\//],
     ['pino', /^src\/platform\//],
     ['zod', /^src\/config\.ts/],
     ['semver', /^src\/applications\//],
@@ -238,8 +239,18 @@ describe('packages stay where they belong', () => {
     ['ipaddr.js', /^src\/platform\/(address\.ts|anonymous-networks\/cidr-list\.ts)/],
     ['maxmind', /^src\/platform\/anonymous-networks\/maxmind\.ts/],
     ['prom-client', /^src\/metrics\//],
-    ['aedes', /^src\/platform\/broker\/embedded\.ts/],
+    ['csv-parse', /^src\/(licenses|users)\//],
+    ['csv-stringify/sync', /^src\/(licenses|users)\//],
+    ['pg-boss', /^src\/platform\/jobs\//],
+    ['standardwebhooks', /^src\/webhooks\/signing\.ts/],
+    ['aedes', /^src\/platform\/(broker\/embedded|mqtt\/index)\.ts/],
+    ['mqtt-packet', /^src\/platform\/mqtt\/connection\.ts/],
+    ['ws', /^src\/http\/mqtt-upgrade\.ts/],
     ['mqtt', /^src\/platform\/broker\/connection\.ts/],
+    ['flydrive/drivers/s3', /^src\/platform\/blobs\/server\.ts/],
+    ['@aws-sdk/client-s3', /^src\/platform\/blobs\/server\.ts/],
+    ['range-parser', /^src\/files\/selection\.ts/],
+    ['content-disposition', /^handlers\/files\/content\.ts/],
   ])('%s', (name, places) => {
     const importers = sources.filter(({ imports }) => imports.includes(name)).map(({ file }) => file);
     expect(importers.length).toBeGreaterThan(0);
@@ -270,6 +281,8 @@ describe('time, randomness and environment are parameters', () => {
     expect(filesWith(asked)).toEqual([
       // How long draining may take: nothing that a client sees depends on it.
       'src/http/drain.ts',
+      // How fast uploads come, likewise.
+      'src/http/upload-pace.ts',
       // How long requests take.
       'src/metrics/metrics.ts',
       // The clock itself.

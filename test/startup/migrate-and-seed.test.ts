@@ -113,7 +113,7 @@ describe('two services that start at once on one empty database', { timeout: 90_
     }
     if (withDeveloper) {
       const account = { email: 'demo@latchkey.example', password: 'a developer password' };
-      await services[0]!.services.developers.register(account);
+      await services[0]!.services.developers.register(account, { address: '127.0.0.1' });
     }
     // In one process they meet for certain.
     const demos = await Promise.allSettled(

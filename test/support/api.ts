@@ -11,7 +11,7 @@ export interface Answer<Body = Record<string, unknown>> {
 
 export interface CallOptions {
   readonly token?: string | undefined;
-  readonly headers?: Record<string, string>;
+  readonly headers?: Record<string, string> | undefined;
 }
 
 /** Calls a service as a client does. Every exchange is held against the contract. */
@@ -24,7 +24,7 @@ export class Api {
 
   /**
    * @param body an object is sent as JSON, a string or bytes as they are
-   * @returns the answer; a body that is no JSON as text
+   * @returns the answer; a body that is no JSON as text, and of a stream of events nothing but the headers
    */
   async call<Body = Record<string, unknown>>(
     method: string,
@@ -43,7 +43,7 @@ export class Api {
       },
       ...(body !== undefined && { body: raw ? (body as RequestInit['body']) : JSON.stringify(body) }),
     });
-    const text = await response.text();
+    const text = await textOf(response);
     expectContract({ method, path, status: response.status, headers: response.headers, text });
     const { status, headers: answered } = response;
     return { status, headers: answered, body: bodyOf({ headers: answered, text }) as Body };
@@ -102,3 +102,13 @@ type Sent<Request extends keyof Schemas> = Schemas[Request] | string;
 type Fields = Record<string, string>;
 
 export type OperationId = keyof operations;
+
+/** Of a stream that does not end, its beginning. */
+async function textOf(response: Response): Promise<string> {
+  const endless = response.headers.get('content-type')?.startsWith('text/event-stream');
+  if (!endless || !response.body) return response.text();
+  const reader = response.body.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return Buffer.from(value ?? []).toString();
+}

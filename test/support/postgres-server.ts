@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/migrations/index.ts';
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
 import { openDatabase } from '../../src/platform/database/index.ts';
+import { installJobs } from '../../src/platform/jobs/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 
 /** Where the tests' PostgreSQL listens. */
@@ -50,6 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     logger,
   });
   await migrate(template.knex);
+  await installJobs(template.knex, logger);
   await template.close();
   await admin.end();
 

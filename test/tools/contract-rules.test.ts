@@ -89,6 +89,21 @@ test.each<[string, string[], (contract: Json) => void]>([
   expect(await lint(change)).toEqual(rules);
 });
 
+test('a secret without x-redact is found in contents that are no JSON, too', () => {
+  const contract: Json = readContract(SAMPLE);
+  const line = { type: 'object', properties: { license_key: { type: 'string' }, note: { type: 'string' } } };
+  contract.paths['/keys/import'] = {
+    post: {
+      operationId: 'importKeys',
+      requestBody: { content: { 'application/x-ndjson': { schema: line, example: 'license_key' } } },
+      responses: { '200': { content: { 'text/csv': { schema: { type: 'string' }, example: 'secret' } } } },
+    },
+  };
+  expect(unmarkedSecrets(contract)).toEqual([
+    '#/paths/~1keys~1import/post/requestBody/content/application~1x-ndjson/schema/properties/license_key',
+  ]);
+});
+
 test('a secret without x-redact is found, by name and by format, also behind a reference', () => {
   const contract: Json = readContract(SAMPLE);
   delete contract.components.schemas.Secret['x-redact'];

@@ -99,6 +99,52 @@ describe('request validators', () => {
   });
 });
 
+describe('what is no JSON', () => {
+  const text = (mediaType: string) => ({
+    description: 'Keys.',
+    content: { [mediaType]: { schema: { type: 'string', format: 'binary' }, example: 'k1' } },
+  });
+
+  async function withImport(required: boolean) {
+    const contract = readContract(SAMPLE);
+    contract.paths['/keys/import'] = {
+      post: {
+        operationId: 'importKeys',
+        parameters: [{ name: 'dry', in: 'query', schema: { type: 'integer', minimum: 0 } }],
+        requestBody: { required, content: text('text/csv').content },
+        responses: {
+          '200': text('application/x-ndjson'),
+          '206': text('application/octet-stream'),
+          '304': { description: 'As it was.' },
+        },
+      },
+    };
+    const output = join(folder, `import-${required}`);
+    write(output, await generate(contract));
+    const at = (file: string) => import(pathToFileURL(join(output, file)).href);
+    return { ...(await at('request-validators.js')), ...(await at('response-validators.js')) };
+  }
+
+  test.each([true, false])(
+    'as a body is not validated, its parameters are (required: %s)',
+    async (required) => {
+      const { requestValidators } = await withImport(required);
+      const faults = (value: object) =>
+        (requestValidators.importKeys as ValidateFunction[]).flatMap((validate) => faultsOf(validate, value));
+      // The body is a stream, of which validators get to see nothing.
+      expect(faults({ path: {}, query: { dry: 1 }, header: {}, cookie: {} })).toEqual([]);
+      expect(faults({ path: {}, query: { dry: -1 }, header: {}, cookie: {} })).toEqual([
+        '/query/dry minimum',
+      ]);
+    },
+  );
+
+  test('as an answer is declared, without a validator', async () => {
+    const { responseValidators } = await withImport(true);
+    expect(responseValidators.importKeys).toEqual({ 200: {}, 206: {}, 304: {} });
+  });
+});
+
 describe('response validators', () => {
   test('hold every JSON media type, problems among them', async () => {
     const { responseValidators } = await load('response-validators.js');

@@ -5,6 +5,15 @@ export async function lockExclusive(trx: Knex.Transaction, name: string): Promis
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
 }
 
+/** Holds the lock of a name alone until the transaction ends. @returns false at once when somebody else holds it */
+export async function tryLockExclusive(trx: Knex.Transaction, name: string): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { held: boolean }[] }>(
+    'select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as held',
+    [name],
+  );
+  return rows[0]!.held;
+}
+
 /** Waits for the lock of a name and holds it, beside others who share it, until the transaction ends. */
 export async function lockShared(trx: Knex.Transaction, name: string): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [name]);

@@ -82,6 +82,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
+/** Whether a lock that was not to be waited for was held by somebody else. */
+export function isLockedOut(error: unknown): boolean {
+  return some(error, ({ code }) => code === '55P03');
+}
+
 /** Whether the database refused a value itself: it cannot be stored or compared in a column of that type. */
 export function isUnstorableInput(error: unknown): boolean {
   return some(error, ({ code }) => code !== undefined && UNSTORABLE_STATES.has(code));

@@ -11,7 +11,7 @@ import { createPool } from './pool.ts';
 import { checkServer } from './server.ts';
 
 export { DataFolderInUseError } from './data-folder-lock.ts';
-export { isUnavailable, isUniqueViolation, isUnstorableInput } from './errors.ts';
+export { isLockedOut, isUnavailable, isUniqueViolation, isUnstorableInput } from './errors.ts';
 
 const STATEMENT_TIMEOUT_MS = 2_000;
 const MAX_CONNECTIONS = 10;

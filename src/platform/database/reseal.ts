@@ -4,13 +4,13 @@ import { UnknownMasterKeyError, type Keyring } from '../keyring.ts';
 const AT_ONCE = 200;
 
 /** A column of sealed values. */
-export interface SealedColumn {
+export interface SealedColumn<Id extends string | Buffer = string> {
   readonly table: string;
   /** The primary key. */
   readonly id: string;
   readonly column: string;
   /** The context under which the value of a row is sealed. */
-  readonly context: (id: string) => string;
+  readonly context: (id: Id) => string;
 }
 
 /**
@@ -19,12 +19,13 @@ export interface SealedColumn {
  * @returns how many it found; 0 at the end of the table, after which it begins again
  * @throws Error that names rows which cannot be opened; the next call goes on behind them
  */
-export function createResealer(
+export function createResealer<Id extends string | Buffer = string>(
   knex: Knex,
   keyring: Keyring,
-  { table, id, column, context }: SealedColumn,
+  { table, id, column, context }: SealedColumn<Id>,
 ): () => Promise<number> {
-  let last = '';
+  // Of bytes too this is the lowest value.
+  let last: string | Buffer = '';
   return async () => {
     if (!keyring.rotating) return 0;
     const rows = await knex(table)
@@ -32,7 +33,7 @@ export function createResealer(
       .where(id, '>', last)
       .orderBy(id)
       .limit(AT_ONCE)
-      .select<{ id: string; sealed: Buffer }[]>({ id, sealed: column });
+      .select<{ id: Id; sealed: Buffer }[]>({ id, sealed: column });
     last = rows.at(-1)?.id ?? '';
 
     const unopened: string[] = [];
@@ -43,7 +44,8 @@ export function createResealer(
           .where({ [id]: row.id, [column]: row.sealed })
           .update({ [column]: sealed });
       } catch (error) {
-        if (isOpeningFault(error)) unopened.push(row.id);
+        if (isOpeningFault(error))
+          unopened.push(typeof row.id === 'string' ? row.id : row.id.toString('hex'));
         else throw error;
       }
     }

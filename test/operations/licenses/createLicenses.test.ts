@@ -35,6 +35,8 @@ test('makes keys of one tier and duration, in order', async () => {
       license_key: expect.stringMatching(KEY),
       tier: 'Pro',
       duration_days: 30,
+      note: null,
+      redeem_by: null,
     });
   }
   const ids = body.licenses.map(({ license_id }) => license_id);
@@ -212,4 +214,83 @@ test('a bulk generation of one developer keeps no other developer waiting for a 
   await letGo();
   await Promise.all(calls);
   expect(statuses).toEqual([429, 429, 429, 429, 201]);
+});
+
+describe('a mask', async () => {
+  const own = await newApp(api);
+  const MASK = 'AURORA-*****-*****-*****-*';
+
+  test('gives the keys its form, and users type them as they like', async () => {
+    const { status, body } = await create(own, wish({ amount: 5, mask: MASK }));
+    expect(status).toBe(201);
+    for (const { license_key } of body.licenses)
+      expect(license_key).toMatch(/^AURORA(-[0-9A-HJKMNP-TV-Z]{5}){3}-[0-9A-HJKMNP-TV-Z]$/);
+    const keys = body.licenses.map(({ license_key }) => license_key);
+    expect(new Set(keys).size).toBe(5);
+    const { username } = await newUser(api, own);
+    const typed = [
+      keys[0]!,
+      keys[1]!.toLowerCase(),
+      keys[2]!.replaceAll('-', ''),
+      keys[3]!.replaceAll('-', ' ').replaceAll('0', 'o'),
+      keys[4]!.replace('AURORA', 'AUR0RA').replaceAll('1', 'l'),
+    ];
+    for (const license_key of typed)
+      expect((await api.activate(own.with({ username, license_key }))).status, license_key).toBe(200);
+  });
+
+  test('VALIDATION_FAILED for one of which no safe keys can be made', async () => {
+    const masks = [
+      '*'.repeat(15),
+      '',
+      `${'*'.repeat(16)}Ä`,
+      `=${'*'.repeat(16)}`,
+      `-${'*'.repeat(16)}`,
+      `A B${'*'.repeat(16)}`,
+      '*'.repeat(101),
+      null,
+      7,
+    ];
+    for (const mask of masks) expectFaults(await create(own, wish({ mask })), '/mask');
+  });
+});
+
+describe('as a table', async () => {
+  const own = await newApp(api);
+  const post = (body: object, accept: string, more: Record<string, string> = {}) =>
+    api.post<string>(`/api/v2/dev/apps/${own.app_id}/licenses`, body, {
+      token: own.token,
+      headers: { accept, ...more },
+    });
+
+  test('with a header line, in which no cell is a formula', async () => {
+    const { status, headers, body } = await post(wish({ amount: 2, note: '=HYPERLINK("x")' }), 'text/csv');
+    expect([status, headers.get('content-type')]).toEqual([201, 'text/csv']);
+    const [second, first] = await list(own);
+    expect(body).toBe(
+      `license_key,tier,duration_days,note,redeem_by,license_id
+${first!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${first!.license_id}
+${second!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${second!.license_id}
+`,
+    );
+  });
+
+  test('10,000 keys', async () => {
+    const { body } = await post(wish({ amount: 10_000 }), 'text/csv');
+    expect(body.split('\n')).toHaveLength(10_002);
+  });
+
+  test('errors are problems, and whoever likes JSON better gets JSON', async () => {
+    const refused = await post(wish({ amount: 0 }), 'text/csv, */*;q=0.1');
+    expect(refused.status).toBe(400);
+    expect(typeof (await post(wish(), 'text/csv;q=0.5, application/json')).body).toBe('object');
+    expect(typeof (await post(wish(), '*/*')).body).toBe('object');
+  });
+
+  test('an Idempotency-Key gives the same table again, and is another request as JSON', async () => {
+    const key = { 'idempotency-key': own.app_id };
+    const first = await post(wish(), 'text/csv', key);
+    expect((await post(wish(), 'text/csv', key)).body).toBe(first.body);
+    expect((await post(wish(), 'application/json', key)).status).toBe(422);
+  });
 });

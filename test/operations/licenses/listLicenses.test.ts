@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import { SECOND } from '../../support/clock.ts';
@@ -5,6 +6,7 @@ import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newUser } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { licensesOf, redeemed } from '../support/licenses.ts';
 
 const { api, clock, databaseUrl } = await startTestService();
 
@@ -71,6 +73,8 @@ test('shows a key as it stands, and who redeemed it when', async () => {
     duration_days: 30,
     note: null,
     redeem_by: null,
+    reseller_id: null,
+    ban_reason: null,
     created_at: createdAt,
   };
   expect(body.data).toEqual([
@@ -136,4 +140,82 @@ test("APPLICATION_NOT_FOUND is the same for another developer's and an absent on
 test('UNAUTHORIZED without a token', async () => {
   const { app_id } = await newApp(api);
   expectError(await list({ app_id }), 401, 'UNAUTHORIZED');
+});
+
+describe('filters', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const [spring] = await licenses.create(1, { tier: 'Standard', note: 'Spring SALE 100%_off \\ ÄÖ' });
+  const [vip] = await licenses.create(1, { tier: 'VIP' });
+  const used = await redeemed(api, app);
+  const [banned, paused] = await licenses.create(2, { tier: 'VIP', note: 'x' });
+  await licenses.ban(banned!.license_id);
+  await licenses.pause(paused!.license_id);
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  const reseller = 'rsl_01kazm8e3rfxkb0a6t2d5v9j1m';
+  await database.query(
+    `insert into resellers (reseller_id, developer_id, name, currency, created_at)
+     select $1, developer_id, 'r', 'USD', now() from applications where app_id = $2`,
+    [reseller, app.app_id],
+  );
+  await database.query('update licenses set reseller_id = $1 where license_id = $2', [
+    reseller,
+    vip!.license_id,
+  ]);
+  await database.end();
+  const find = async (query: string) =>
+    (await licenses.list(query)).body.data.map(({ license_id }) => license_id);
+  const ids = (...found: ({ license_id: string } | undefined)[]) => found.map((each) => each!.license_id);
+  const userId = (await licenses.get(used.license_id)).body.license.redeemed_by!;
+
+  test.each<[string, string[]]>([
+    ['?status=unused', ids(vip, spring)],
+    ['?status=redeemed', ids(used)],
+    ['?status=banned', ids(banned)],
+    ['?tier=VIP', ids(paused, banned, vip)],
+    ['?tier=vip', []],
+    ['?tier=VIP&status=paused', ids(paused)],
+    [`?reseller_id=${reseller}`, ids(vip)],
+    [`?reseller_id=${reseller}&tier=Pro`, []],
+    ['?q=spring', ids(spring)],
+    ['?q=sale%20100', ids(spring)],
+    ['?q=100%25_', ids(spring)],
+    ['?q=g%25s', []],
+    ['?q=%5C%20%C3%A4', ids(spring)],
+    ['?q=sp', []],
+    ['?q=spring&status=banned', []],
+    ['?q=spring&tier=Standard', ids(spring)],
+    [`?q=${used.license_key}`, ids(used)],
+    [`?q=${used.license_key.toLowerCase().replaceAll('-', '')}`, ids(used)],
+    [`?q=${used.license_key.slice(0, 10)}`, []],
+    [`?q=${used.user.username.toUpperCase()}`, ids(used)],
+    [`?q=${userId}`, ids(used)],
+    ['?q=%E2%80%8B', []],
+    ['?q=nobody', []],
+  ])('%s', async (query, found) => expect(await find(query)).toEqual(found));
+
+  test('are those of the next page too', async () => {
+    const first = await licenses.list('?tier=VIP&limit=2');
+    expect(ids(...first.body.data)).toEqual(ids(paused, banned));
+    const second = await licenses.list(`?tier=VIP&limit=2&cursor=${first.body.next_cursor}`);
+    expect(ids(...second.body.data)).toEqual(ids(vip));
+    expect(second.body.next_cursor).toBeNull();
+  });
+
+  test('find a license once that they find in two ways', async () => {
+    const own = await newApp(api);
+    const { user, license_id } = await redeemed(api, own, { note: 'for somebody' });
+    await licensesOf(api, own).update(license_id, { note: `for ${user.username}` });
+    expect((await licensesOf(api, own).list(`?q=${user.username}`)).body.data).toHaveLength(1);
+  });
+
+  test.each([
+    ['?status=lost', 'query/status'],
+    ['?tier=', 'query/tier'],
+    ['?q=', 'query/q'],
+    ['?q=a%00b', 'query/q'],
+    [`?q=${'q'.repeat(129)}`, 'query/q'],
+    ['?reseller_id=', 'query/reseller_id'],
+  ])('VALIDATION_FAILED for %s', async (query, pointer) => expectFaults(await list(app, query), pointer));
 });

@@ -9,18 +9,23 @@ export interface Repeated {
 }
 
 /**
- * Does work at once, when it is woken, and a second after the last time.
+ * Does work at once, when it is woken, and a pause after the last time.
  * @param work returns whether there may be more to do
- * @param onError called when it fails; then it waits for its second
+ * @param onError called when it fails; then it waits for its pause
+ * @param pauseMs a second unless told
  */
-export function repeatedly(work: () => Promise<boolean>, onError: (error: unknown) => void): Repeated {
+export function repeatedly(
+  work: () => Promise<boolean>,
+  onError: (error: unknown) => void,
+  pauseMs = PAUSE_MS,
+): Repeated {
   let stopped = false;
   let woken = true;
   let pause: { readonly end: () => void } | undefined;
 
   const wait = () =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PAUSE_MS);
+      const timer = setTimeout(resolve, pauseMs);
       timer.unref();
       pause = {
         end: () => {

@@ -1,0 +1,15 @@
+import { toContent } from '../files/content.ts';
+import type { Handler } from '../handler.ts';
+
+export const downloadClientFile: Handler<'downloadClientFile'> = async (
+  { path, headers, session },
+  { files },
+) => {
+  const wishes = {
+    range: headers.range,
+    ifRange: headers['if-range'],
+    ifNoneMatch: headers['if-none-match'],
+  };
+  const downloader = { appId: path.app_id, session };
+  return toContent(await files.downloadForProgram(downloader, path.file_name, wishes));
+};

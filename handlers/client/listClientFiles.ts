@@ -1,0 +1,14 @@
+import { toClientFile } from '../files/file.ts';
+import type { Handler } from '../handler.ts';
+import { cached } from './cached.ts';
+
+export const listClientFiles: Handler<'listClientFiles'> = async ({ path, headers, session }, { files }) => {
+  const downloader = { appId: path.app_id, session };
+  const { tag, files: found } = await files.available(downloader, headers['if-none-match']);
+  if (found === undefined) return { status: 304, headers: cached(tag) };
+  return {
+    status: 200,
+    headers: cached(tag),
+    body: { status: 'success', data: found.map(toClientFile) },
+  };
+};

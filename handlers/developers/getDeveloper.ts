@@ -1,0 +1,20 @@
+import type { Handler } from '../handler.ts';
+
+export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, { developers }) => {
+  const account = await developers.account(actor.developerId);
+  const { plan, apps, usersPerApp } = account;
+  return {
+    status: 200,
+    body: {
+      status: 'success',
+      developer_id: account.developerId,
+      email: account.email,
+      name: account.name,
+      created_at: account.createdAt.toISOString(),
+      plan,
+      quotas: { apps, users_per_app: usersPerApp },
+      actor: { kind: actor.kind === 'api_token' ? 'api_token' : 'developer', id: actor.id },
+      scopes: [...scopes],
+    },
+  };
+};

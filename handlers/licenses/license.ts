@@ -1,0 +1,52 @@
+import type { components } from '../../generated/types.ts';
+import type { License } from '../../src/licenses/licenses.ts';
+
+/** A licence as the contract shows it. */
+export function toLicense(license: License): components['schemas']['License'] {
+  return {
+    license_id: license.licenseId,
+    license_key: license.licenseKey,
+    tier: license.tier,
+    duration_days: license.durationDays,
+    status: license.status,
+    note: license.note,
+    redeem_by: license.redeemBy?.toISOString() ?? null,
+    redeemed_at: license.redeemedAt?.toISOString() ?? null,
+    redeemed_by: license.redeemedBy,
+    reseller_id: license.resellerId,
+    ban_reason: license.banReason,
+    created_at: license.createdAt.toISOString(),
+  };
+}
+
+/** Licences as lines of JSON. */
+export async function* toLines(parts: AsyncIterable<readonly License[]>): AsyncGenerator<string> {
+  for await (const part of parts) {
+    yield part.map((license) => `${JSON.stringify(toLicense(license))}\n`).join('');
+  }
+}
+
+const PART = 500;
+type Created = components['schemas']['CreatedLicenses'];
+
+/** Made licences as the contract shows them, a part of the text at a time. */
+export async function* toCreatedLicenses(made: readonly License[]): AsyncGenerator<string> {
+  const status: Created['status'] = 'success';
+  yield `{"status":${JSON.stringify(status)},"licenses":[`;
+  for (let start = 0; start < made.length; start += PART) {
+    const part = made.slice(start, start + PART).map((license) => JSON.stringify(toCreated(license)));
+    yield (start === 0 ? '' : ',') + part.join(',');
+  }
+  yield ']}';
+}
+
+function toCreated(license: License): Created['licenses'][number] {
+  return {
+    license_id: license.licenseId,
+    license_key: license.licenseKey,
+    tier: license.tier,
+    duration_days: license.durationDays,
+    note: license.note,
+    redeem_by: license.redeemBy?.toISOString() ?? null,
+  };
+}

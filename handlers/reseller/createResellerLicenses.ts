@@ -1,0 +1,30 @@
+import type { Handler } from '../handler.ts';
+
+export const createResellerLicenses: Handler<'createResellerLicenses'> = async (
+  { body, actor, resellerId },
+  { resellerAccount },
+) => {
+  const purchase = await resellerAccount.generate(actor, resellerId, {
+    appId: body.app_id,
+    tier: body.tier,
+    durationDays: body.duration_days,
+    amount: body.amount,
+    note: body.note ?? null,
+  });
+  return {
+    status: 201,
+    body: {
+      status: 'success',
+      licenses: purchase.licenses.map((license) => ({
+        license_id: license.licenseId,
+        license_key: license.licenseKey,
+        tier: license.tier,
+        duration_days: license.durationDays,
+      })),
+      cost: purchase.cost,
+      balance: purchase.balance,
+      currency: purchase.currency,
+      entry_id: purchase.entryId,
+    },
+  };
+};

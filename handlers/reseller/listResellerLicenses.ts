@@ -1,0 +1,14 @@
+import type { Handler } from '../handler.ts';
+import { toResellerLicense } from './account.ts';
+
+export const listResellerLicenses: Handler<'listResellerLicenses'> = async (
+  { query, resellerId },
+  { resellerAccount },
+) => {
+  const { limit, cursor, status, app_id } = query;
+  const page = await resellerAccount.listLicenses(resellerId, { status, appId: app_id }, { limit, cursor });
+  return {
+    status: 200,
+    body: { status: 'success', data: page.data.map(toResellerLicense), next_cursor: page.nextCursor },
+  };
+};

@@ -1,0 +1,16 @@
+import type { Handler } from '../handler.ts';
+import { toLedgerEntry } from './reseller.ts';
+
+export const listResellerLedger: Handler<'listResellerLedger'> = async (
+  { path, query, actor },
+  { resellers },
+) => {
+  const page = await resellers.listLedger(actor.developerId, path.reseller_id, {
+    limit: query.limit,
+    cursor: query.cursor,
+  });
+  return {
+    status: 200,
+    body: { status: 'success', data: page.data.map(toLedgerEntry), next_cursor: page.nextCursor },
+  };
+};

@@ -1,0 +1,51 @@
+import type { components } from '../../generated/types.ts';
+import type { LedgerEntry, NewPrice, Price, Reseller } from '../../src/resellers/resellers.ts';
+
+type Schemas = components['schemas'];
+
+/** A reseller as the contract shows him, to the developer and to himself. */
+export function toReseller(reseller: Reseller): Schemas['Reseller'] {
+  return {
+    reseller_id: reseller.resellerId,
+    name: reseller.name,
+    currency: reseller.currency,
+    balance: reseller.balance,
+    commission_margin: reseller.commissionMargin,
+    suspended: reseller.suspended,
+    created_at: reseller.createdAt.toISOString(),
+  };
+}
+
+/** A price as the contract shows it. */
+export function toPrice(price: Price): Schemas['ResellerPrice'] {
+  return {
+    app_id: price.appId,
+    app_name: price.appName,
+    tier: price.tier,
+    duration_days: price.durationDays,
+    price: price.price,
+    cost: price.cost,
+  };
+}
+
+/** A price of a request as the domain takes it. */
+export function fromPrice(price: Schemas['SetResellerPricesRequest']['prices'][number]): NewPrice {
+  return { appId: price.app_id, tier: price.tier, durationDays: price.duration_days, price: price.price };
+}
+
+/** An entry of a ledger as the contract shows it. */
+export function toLedgerEntry(entry: LedgerEntry): Schemas['LedgerEntry'] {
+  return {
+    entry_id: entry.entryId,
+    kind: entry.kind,
+    amount: entry.amount,
+    balance: entry.balance,
+    licenses: entry.licenses,
+    app_id: entry.appId,
+    tier: entry.tier,
+    duration_days: entry.durationDays,
+    reference: entry.reference,
+    note: entry.note,
+    created_at: entry.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,9 @@
+import type { Handler } from '../handler.ts';
+
+export const importUsers: Handler<'importUsers'> = async (
+  { path, upload, uploadType, actor },
+  { userImports },
+) => {
+  const imported = await userImports.import(actor, path.app_id, upload, uploadType);
+  return { status: 201, body: { status: 'success', imported } };
+};

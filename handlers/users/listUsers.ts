@@ -1,0 +1,13 @@
+import type { Handler } from '../handler.ts';
+import { toFilter, toUser } from './user.ts';
+
+export const listUsers: Handler<'listUsers'> = async ({ path, query, actor }, { userDirectory }) => {
+  const page = await userDirectory.list(actor.developerId, path.app_id, toFilter(query), {
+    limit: query.limit,
+    cursor: query.cursor,
+  });
+  return {
+    status: 200,
+    body: { status: 'success', data: page.data.map(toUser), next_cursor: page.nextCursor },
+  };
+};

@@ -1,0 +1,63 @@
+import type { components } from '../../generated/types.ts';
+import type { UserFilter, UserRecord } from '../../src/users/users.ts';
+
+/** A user as the contract shows him. */
+export function toUser(user: UserRecord): components['schemas']['User'] {
+  return {
+    user_id: user.userId,
+    username: user.username,
+    email: user.email,
+    role: user.role,
+    password_state: user.passwordState,
+    hwid_bound: user.hwidBound,
+    hwid_reset_at: user.hwidResetAt?.toISOString() ?? null,
+    subscription: toSubscription(user.subscription),
+    live_sessions: user.liveSessions,
+    ban: user.ban && {
+      ban_id: user.ban.banId,
+      reason: user.ban.reason,
+      expires_at: user.ban.expiresAt?.toISOString() ?? null,
+      created_at: user.ban.createdAt.toISOString(),
+    },
+    created_at: user.createdAt.toISOString(),
+  };
+}
+
+function toSubscription({
+  standing,
+  stretches,
+}: UserRecord['subscription']): components['schemas']['User']['subscription'] {
+  const active = standing.status === 'active' ? standing : undefined;
+  return {
+    subscription_status: standing.status,
+    tier: active?.tier ?? null,
+    expires_at: active?.expiresAt.toISOString() ?? null,
+    stretches: stretches.map(({ tier, startsAt, expiresAt }) => ({
+      tier,
+      starts_at: startsAt.toISOString(),
+      expires_at: expiresAt.toISOString(),
+    })),
+  };
+}
+
+type Flag = 'true' | 'false';
+
+/** What of a query says whom to list. */
+export function toFilter(query: {
+  readonly q?: string;
+  readonly banned?: Flag;
+  readonly tier?: string;
+  readonly hwid_bound?: Flag;
+  readonly created_since?: string;
+  readonly created_until?: string;
+}): UserFilter {
+  const flag = (value: Flag | undefined) => (value === undefined ? undefined : value === 'true');
+  return {
+    q: query.q,
+    banned: flag(query.banned),
+    tier: query.tier,
+    hwidBound: flag(query.hwid_bound),
+    createdSince: query.created_since === undefined ? undefined : new Date(query.created_since),
+    createdUntil: query.created_until === undefined ? undefined : new Date(query.created_until),
+  };
+}

@@ -1,0 +1,290 @@
+import type { Readable } from 'node:stream';
+import type { Knex } from 'knex';
+import type { Applications } from '../applications/applications.ts';
+import type { Actor } from '../audit/audit.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Blobs } from '../platform/blobs/index.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isKnown } from '../platform/entity-tag.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { SessionIdentity } from '../sessions/sessions.ts';
+import { assertIntact, type Checksums } from './checksum.ts';
+import { createContents } from './contents.ts';
+import { listTag, select, tagOf, type Wishes } from './selection.ts';
+import * as store from './file-store.ts';
+
+const MOST_FILES = 1000;
+const CLEARED_AT_ONCE = 500;
+
+/** What is known about a file besides its content. */
+export interface HostedFile {
+  readonly fileId: string;
+  /** Exactly as it was given. */
+  readonly name: string;
+  readonly version: string | null;
+  /** Whether a download needs the token of a live session. */
+  readonly authenticatedOnly: boolean;
+  /** In bytes. */
+  readonly size: number;
+  /** Of the content, in lower-case hexadecimal. */
+  readonly sha256: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What a developer sets; what is left out stays as it is. */
+export interface FileSettings {
+  readonly version?: string | null | undefined;
+  readonly authenticatedOnly?: boolean | undefined;
+}
+
+/** What is sent of a file. Whoever gets a content must read it to its end or destroy it. */
+export interface Download {
+  readonly file: HostedFile;
+  /** The content's entity tag, with quotes. */
+  readonly tag: string;
+  /** Undefined when the client has the content already. */
+  readonly content: Readable | undefined;
+  /** The part of the content that it is, both ends included; undefined for the whole. */
+  readonly range: { readonly start: number; readonly end: number } | undefined;
+}
+
+/** Which program asks. */
+export interface Downloader {
+  readonly appId: string;
+  /** The live session whose token was sent. */
+  readonly session: SessionIdentity | undefined;
+}
+
+/** Files that developers host for their programs. */
+export interface Files {
+  /**
+   * Creates a file or replaces its content: whoever downloads gets the old one or the new one. A failed upload changes nothing.
+   * @throws ApiError APPLICATION_NOT_FOUND, before the content is read; CHECKSUM_MISMATCH, QUOTA_EXCEEDED,
+   *   TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE, and what the content throws
+   */
+  upload(
+    actor: Actor,
+    appId: string,
+    name: string,
+    content: AsyncIterable<Uint8Array>,
+    settings: FileSettings & Checksums,
+  ): Promise<HostedFile>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND */
+  get(developerId: string, appId: string, name: string): Promise<HostedFile>;
+  /** @throws ApiError APPLICATION_NOT_FOUND */
+  list(developerId: string, appId: string, page: PageRequest): Promise<Page<HostedFile>>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND */
+  update(actor: Actor, appId: string, name: string, settings: FileSettings): Promise<HostedFile>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND */
+  delete(actor: Actor, appId: string, name: string): Promise<void>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND, RANGE_NOT_SATISFIABLE, SERVICE_UNAVAILABLE */
+  download(developerId: string, appId: string, name: string, wishes: Wishes): Promise<Download>;
+  /**
+   * What a program may download, by name.
+   * @param ifNoneMatch as it was sent
+   * @returns the entity tag of the list, and the list unless the program has it already
+   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE; SESSION_INVALID for a session of another application
+   */
+  available(
+    downloader: Downloader,
+    ifNoneMatch: string | undefined,
+  ): Promise<{ readonly tag: string; readonly files: HostedFile[] | undefined }>;
+  /** One of them. @throws ApiError UNAUTHORIZED when it needs a session, and those of available and download */
+  downloadForProgram(downloader: Downloader, name: string, wishes: Wishes): Promise<Download>;
+  /** Deletes some files of a deleted application. @returns how many */
+  clearOf(appId: string): Promise<number>;
+  /** Deletes some contents that no file has any more, or that broke off. @returns how many */
+  clearContents(): Promise<number>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Applications;
+  readonly events: Events;
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createFiles({ knex, applications, events, blobs, clock, newId }: Dependencies): Files {
+  const contents = createContents({ knex, blobs, clock, newId });
+
+  async function required(appId: string, name: string, db: Knex = knex): Promise<store.FileRow> {
+    const row = await store.findFile(db, appId, name);
+    if (!row) throw new ApiError('FILE_NOT_FOUND');
+    return row;
+  }
+
+  async function open(row: store.FileRow, wishes: Wishes): Promise<Download> {
+    const tag = tagOf(row.sha256);
+    const selection = select(row.size, tag, wishes);
+    const range = typeof selection === 'object' ? selection : undefined;
+    const content = selection === 'unchanged' ? undefined : await contents.open(row.blob_id, range);
+    return { file: toFile(row), tag, content, range };
+  }
+
+  /** The file may be replaced, and its old content cleared, between the two steps. */
+  async function openLatest(row: store.FileRow, wishes: Wishes): Promise<Download> {
+    try {
+      return await open(row, wishes);
+    } catch (error) {
+      const latest = await required(row.app_id, row.name);
+      if (latest.blob_id === row.blob_id) throw error;
+      return open(latest, wishes);
+    }
+  }
+
+  async function admit({ appId, session }: Downloader): Promise<void> {
+    await applications.usable(appId);
+    if (session && session.appId !== appId) throw new ApiError('SESSION_INVALID');
+  }
+
+  return {
+    async upload(actor, appId, name, content, { version, authenticatedOnly, ...checksums }) {
+      const { developerId } = actor;
+      await applications.ofDeveloper(developerId, appId);
+      return contents.store(developerId, content, async ({ blobId, size, sha256, keep }) => {
+        assertIntact(sha256, checksums);
+        return knex.transaction(async (trx) => {
+          await applications.holdOfDeveloper(trx, developerId, appId);
+          await store.lockFiles(trx, appId);
+          await keep(trx);
+          const before = await store.findFile(trx, appId, name);
+          if (!before && (await store.countFiles(trx, appId)) >= MOST_FILES) {
+            throw new ApiError('QUOTA_EXCEEDED', { detail: `There is room for ${MOST_FILES} files.` });
+          }
+          const now = clock.now();
+          const row: store.FileRow = {
+            file_id: before?.file_id ?? newId('fil'),
+            app_id: appId,
+            name,
+            version: version === undefined ? (before?.version ?? null) : version,
+            authenticated_only: authenticatedOnly ?? before?.authenticated_only ?? false,
+            size,
+            sha256,
+            blob_id: blobId,
+            created_at: before?.created_at ?? now,
+            updated_at: now,
+          };
+          if (before) {
+            await store.updateFile(trx, row.file_id, row);
+            await contents.release(trx, [before.blob_id]);
+          } else {
+            await store.insertFile(trx, row);
+          }
+          await events.record(trx, { type: 'file.uploaded', ...changeOf(actor, row) });
+          return toFile(row);
+        });
+      });
+    },
+
+    async get(developerId, appId, name) {
+      await applications.ofDeveloper(developerId, appId);
+      return toFile(await required(appId, name));
+    },
+
+    async list(developerId, appId, request) {
+      await applications.ofDeveloper(developerId, appId);
+      const page = await readPage(
+        request,
+        'fil',
+        (row: store.FileRow) => row.file_id,
+        (range) => store.listFiles(knex, appId, range),
+      );
+      return { data: page.data.map(toFile), nextCursor: page.nextCursor };
+    },
+
+    async update(actor, appId, name, { version, authenticatedOnly }) {
+      return knex.transaction(async (trx) => {
+        await applications.holdOfDeveloper(trx, actor.developerId, appId);
+        await store.lockFiles(trx, appId);
+        const before = await required(appId, name, trx);
+        const wanted = {
+          version: version === undefined ? before.version : version,
+          authenticated_only: authenticatedOnly ?? before.authenticated_only,
+        };
+        const same =
+          wanted.version === before.version && wanted.authenticated_only === before.authenticated_only;
+        if (same) return toFile(before);
+        const changes = { ...wanted, updated_at: clock.now() };
+        const row = { ...before, ...changes };
+        await store.updateFile(trx, before.file_id, changes);
+        await events.record(trx, { type: 'file.updated', ...changeOf(actor, row) });
+        return toFile(row);
+      });
+    },
+
+    async delete(actor, appId, name) {
+      await knex.transaction(async (trx) => {
+        await applications.holdOfDeveloper(trx, actor.developerId, appId);
+        await store.lockFiles(trx, appId);
+        const row = await required(appId, name, trx);
+        await store.deleteFile(trx, row.file_id);
+        await contents.release(trx, [row.blob_id]);
+        await events.record(trx, {
+          type: 'file.deleted',
+          appId,
+          actor,
+          target: row.file_id,
+          data: { file_id: row.file_id, name },
+        });
+      });
+    },
+
+    async download(developerId, appId, name, wishes) {
+      await applications.ofDeveloper(developerId, appId);
+      return openLatest(await required(appId, name), wishes);
+    },
+
+    async available(downloader, ifNoneMatch) {
+      await admit(downloader);
+      const rows = await store.listDownloads(knex, downloader.appId, downloader.session !== undefined);
+      const files = rows.map(toFile);
+      const tag = listTag(files);
+      return { tag, files: isKnown(ifNoneMatch, tag) ? undefined : files };
+    },
+
+    async downloadForProgram(downloader, name, wishes) {
+      await admit(downloader);
+      const row = await required(downloader.appId, name);
+      if (row.authenticated_only && !downloader.session) {
+        throw new ApiError('UNAUTHORIZED', {
+          detail: 'The file is for whoever sends the token of a live session.',
+        });
+      }
+      return openLatest(row, wishes);
+    },
+
+    async clearOf(appId) {
+      return knex.transaction(async (trx) => {
+        const blobIds = await store.deleteFilesOfApplication(trx, appId, CLEARED_AT_ONCE);
+        await contents.release(trx, blobIds);
+        return blobIds.length;
+      });
+    },
+
+    clearContents: contents.clear,
+  };
+}
+
+function changeOf(actor: Actor, row: store.FileRow) {
+  const { file_id, name, version, size, authenticated_only } = row;
+  const data = { file_id, name, version, size, sha256: row.sha256.toString('hex'), authenticated_only };
+  return { appId: row.app_id, actor, target: file_id, data };
+}
+
+function toFile(row: store.FileRow): HostedFile {
+  return {
+    fileId: row.file_id,
+    name: row.name,
+    version: row.version,
+    authenticatedOnly: row.authenticated_only,
+    size: row.size,
+    sha256: row.sha256.toString('hex'),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,54 @@
+import type { Knex } from 'knex';
+import pLimit from 'p-limit';
+import { ApiError } from '../errors/api-error.ts';
+import { tryLockExclusive } from '../platform/database/advisory-lock.ts';
+
+/** Calls that take long: one at a time, and one a developer, so that the others' are never kept out by his. */
+export interface Bulk {
+  /**
+   * Runs a call, of which the developer has no other one in this process.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  admit<Result>(developerId: string, call: () => Promise<Result>): Promise<Result>;
+  /** Runs the work of an admitted call when its turn has come. */
+  turn<Result>(work: () => Promise<Result>): Promise<Result>;
+  /**
+   * The same in a transaction, of which the developer has no other one in any process.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  transaction<Result>(developerId: string, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result>;
+}
+
+export function createBulk(knex: Knex): Bulk {
+  const limit = pLimit(1);
+  const admitted = new Set<string>();
+
+  return {
+    async admit(developerId, call) {
+      if (admitted.has(developerId)) throw busy();
+      admitted.add(developerId);
+      try {
+        return await call();
+      } finally {
+        admitted.delete(developerId);
+      }
+    },
+
+    turn: (work) => limit(work),
+
+    transaction: (developerId, work) =>
+      limit(() =>
+        knex.transaction(async (trx) => {
+          if (!(await tryLockExclusive(trx, `bulk-licenses:${developerId}`))) throw busy();
+          return work(trx);
+        }),
+      ),
+  };
+}
+
+function busy(): ApiError {
+  return new ApiError('TOO_MANY_REQUESTS', {
+    detail: 'You have another bulk call for licences under way.',
+    retryAfter: 1,
+  });
+}

@@ -1,0 +1,24 @@
+import type { Knex } from 'knex';
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+create table daily_statistics (
+  app_id text collate "C" not null references applications on delete cascade,
+  day date not null,
+  metric text collate "C" not null,
+  dimension text collate "C" not null,
+  value text collate "C" not null,
+  count bigint not null,
+  primary key (app_id, day, metric, dimension, value)
+) with (fillfactor = 80);
+comment on table daily_statistics is 'What happened in an application on a day, counted in the transaction that publishes the events';
+comment on column daily_statistics.day is 'In UTC';
+comment on column daily_statistics.dimension is 'total, or what value is: a tier or a version; more_versions are those not told apart';
+comment on column daily_statistics.value is 'Empty for none';
+comment on column daily_statistics.count is 'Of live_sessions: those that began on the day less those of them that ended on it, which are the live ones at its end';
+`);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw('drop table daily_statistics');
+}

@@ -1,0 +1,26 @@
+/**
+ * Stores a content, and tells errors of the store from those of the content: the latter are thrown as they are.
+ * @param toUnavailable what an error of the store becomes
+ * @param store reads the content that it is given
+ */
+export async function ownErrors(
+  content: AsyncIterable<Uint8Array>,
+  toUnavailable: (error: unknown) => Error,
+  store: (content: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  let fault: { readonly error: unknown } | undefined;
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* content;
+    } catch (error) {
+      fault = { error };
+      throw error;
+    }
+  }
+  try {
+    await store(watched());
+  } catch (error) {
+    if (fault) throw fault.error;
+    throw toUnavailable(error);
+  }
+}

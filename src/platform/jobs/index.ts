@@ -1,0 +1,274 @@
+import type { Knex } from 'knex';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fromKnex, PgBoss, type Job } from 'pg-boss';
+import { isUnavailable, type Database } from '../database/index.ts';
+import type { Logger } from '../logger.ts';
+import { repeatedly } from '../repeatedly.ts';
+import { StartupError } from '../startup-error.ts';
+
+const SCHEMA = 'pgboss';
+const NOT_ALLOWED = '42501';
+
+/** The queues there are. */
+export type QueueName = 'webhooks';
+
+/** Work is asked for by key. While a request of a key waits, another one adds nothing; of one key, one is worked on at a time. */
+const QUEUES: readonly QueueName[] = ['webhooks'];
+const TERMS = {
+  policy: 'short',
+  notify: true,
+  // A worker that was killed is noticed when its heartbeat is as old as this, by a look that is taken every 5 s.
+  heartbeatSeconds: 10,
+  expireInSeconds: 900,
+  retryLimit: 10_000,
+  retryDelay: 1,
+  retentionSeconds: 31_536_000,
+  deleteAfterSeconds: 60,
+} as const;
+const HEARTBEAT_MS = 3_000;
+const SUPERVISE_SECONDS = 5;
+const CLEAR_SECONDS = 300;
+const SELDOM_SECONDS = 3_600;
+
+/** Notifications bring work at once; this is for those that get lost, and for work whose time comes. */
+const LOOK_MS = 2_000;
+const SETTLE_PAUSE_MS = 500;
+const FINISH_WITHIN_MS = 3_000;
+const ABORT_WITHIN_MS = 2_000;
+
+export interface JobRequest {
+  readonly key: string;
+  /** Whether it may take long: of the places for work, slow requests get no more than half. */
+  readonly slow: boolean;
+}
+
+/**
+ * Does the work of a key. When it throws, it is done again, after a second.
+ * @param signal aborted when this process must end: whoever throws then leaves the work to another one
+ */
+export type Worker = (key: string, signal: AbortSignal) => Promise<void>;
+
+/**
+ * A queue in the database, worked on by every node. A request is worked on at least once, whatever is killed: work whose
+ * worker is gone is taken up by another one 10 to 16 s later.
+ */
+export interface Jobs {
+  /**
+   * Asks for work, which begins when the caller's transaction has ended. Before `start` nothing is asked for: whoever needs
+   * it must look by himself for what is left to do.
+   */
+  send(db: Knex, queue: QueueName, requests: readonly JobRequest[]): Promise<void>;
+  /**
+   * Begins to work.
+   * @param concurrency how many keys this process works on at once
+   * @returns stops: work gets 3 s to end, then it is aborted
+   */
+  start(queue: QueueName, concurrency: number, worker: Worker): Promise<{ stop(): Promise<void> }>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly listen: Database['listen'];
+  readonly logger: Logger;
+}
+
+type BossDatabase = ReturnType<typeof fromKnex>;
+
+function createBoss(db: BossDatabase, supervise: boolean, logger: Logger): PgBoss {
+  const boss = new PgBoss({
+    db,
+    schema: SCHEMA,
+    supervise,
+    schedule: false,
+    useListenNotify: db.listen !== undefined,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    maintenanceIntervalSeconds: CLEAR_SECONDS,
+    flowIntervalSeconds: SELDOM_SECONDS,
+    bamIntervalSeconds: SELDOM_SECONDS,
+    queueCacheIntervalSeconds: SELDOM_SECONDS,
+    // The table is small, and our statements have no time for a REINDEX.
+    reindex: false,
+    monitorVacuum: false,
+  });
+  boss.on('error', (error) => logger.debug({ err: error }, 'the queue of jobs failed'));
+  boss.on('warning', (warning) => logger.debug({ warning }, 'the queue of jobs'));
+  return boss;
+}
+
+/**
+ * Makes the tables of the queue, or brings them to this version's form. Any number of processes may call it at once; an
+ * older version works on beside a newer one.
+ * @param knex whose statements may take long
+ * @throws StartupError when the account must not
+ */
+export async function installJobs(knex: Knex, logger: Logger): Promise<void> {
+  const boss = createBoss(fromKnex(knex), false, logger);
+  try {
+    await boss.start();
+    for (const queue of QUEUES) {
+      await boss.createQueue(queue, TERMS);
+      const { policy, ...changeable } = TERMS;
+      await boss.updateQueue(queue, changeable);
+    }
+  } catch (error) {
+    if ((error as { code?: string }).code !== NOT_ALLOWED) throw error;
+    throw new StartupError(
+      `DATABASE_URL: the account may not make the schema ${SCHEMA}: grant it CREATE on the database`,
+    );
+  } finally {
+    await boss.stop({ graceful: false, close: false });
+  }
+}
+
+export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
+  let boss: PgBoss | undefined;
+
+  return {
+    async send(db, queue, requests) {
+      if (!boss || requests.length === 0) return;
+      const jobs = requests.map(({ key, slow }) => ({
+        data: { key },
+        singletonKey: key,
+        group: { id: key },
+        priority: slow ? -1 : 0,
+      }));
+      await boss.insert(queue, jobs as never, { db: fromKnex(db) });
+    },
+
+    async start(queue, concurrency, worker) {
+      const wakers: (() => void)[] = [];
+      const started = createBoss(
+        {
+          ...fromKnex(knex),
+          listen: async (channel) => listen([channel], () => wakers.forEach((wake) => wake())),
+        },
+        true,
+        logger,
+      );
+      const working = workOn(started, queue, { concurrency, worker, logger });
+      wakers.push(working.wake);
+      await started.start();
+      boss = started;
+      working.begin();
+      return {
+        async stop() {
+          await working.stop();
+          boss = undefined;
+          await started.stop({ graceful: false, close: false });
+        },
+      };
+    },
+  };
+}
+
+interface Task extends Job<{ readonly key: string }> {
+  readonly priority?: number;
+}
+
+function workOn(
+  boss: PgBoss,
+  queue: QueueName,
+  {
+    concurrency,
+    worker,
+    logger,
+  }: { readonly concurrency: number; readonly worker: Worker; readonly logger: Logger },
+) {
+  const running = new Map<
+    string,
+    { readonly task: Task; readonly slow: boolean; readonly done: Promise<void> }
+  >();
+  const aborting = new AbortController();
+  const closing = new AbortController();
+  let begun = false;
+
+  /** Tells the queue how a task ended, for as long as the database is gone. */
+  async function settle(tell: () => Promise<unknown>): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        await tell();
+        return;
+      } catch (error) {
+        logger.debug({ err: error }, 'the end of a job is told once more');
+        await delay(SETTLE_PAUSE_MS, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+      }
+    }
+  }
+
+  async function run(task: Task): Promise<void> {
+    try {
+      await worker(task.data.key, aborting.signal);
+      await settle(() => boss.complete(queue, task));
+    } catch (error) {
+      if (!aborting.signal.aborted && !isUnavailable(error)) {
+        logger.warn({ err: error, queue }, 'a job failed and is done again');
+      }
+      await settle(() => boss.fail(queue, task));
+    } finally {
+      running.delete(task.id);
+      taking.wake();
+    }
+  }
+
+  async function take(): Promise<boolean> {
+    const free = concurrency - running.size;
+    if (!begun || free <= 0) return false;
+    const slow = [...running.values()].filter((each) => each.slow).length;
+    const slowFree = Math.floor(concurrency / 2) - slow;
+    const normal = await boss.fetch<{ key: string }>(queue, {
+      batchSize: free,
+      groupConcurrency: 1,
+      minPriority: 0,
+    });
+    launch(normal, false);
+    const left = Math.min(free - normal.length, slowFree);
+    if (left <= 0) return normal.length > 0;
+    const others = await boss.fetch<{ key: string }>(queue, {
+      batchSize: left,
+      groupConcurrency: 1,
+      maxPriority: -1,
+    });
+    launch(others, true);
+    return normal.length + others.length > 0;
+  }
+
+  function launch(tasks: readonly Task[], slow: boolean): void {
+    for (const task of tasks) running.set(task.id, { task, slow, done: run(task) });
+  }
+
+  const taking = repeatedly(
+    take,
+    (error) => logger.debug({ err: error }, 'the taking of jobs was put off'),
+    LOOK_MS,
+  );
+  const heartbeat = setInterval(() => {
+    if (running.size === 0) return;
+    boss
+      .touch(
+        queue,
+        [...running.values()].map(({ task }) => task),
+      )
+      .catch((error: unknown) => logger.debug({ err: error }, 'a heartbeat was left out'));
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+
+  const allDone = () => Promise.all([...running.values()].map(({ done }) => done));
+  const within = (ms: number) => Promise.race([allDone(), delay(ms, undefined, { ref: false })]);
+
+  return {
+    wake: () => taking.wake(),
+    begin() {
+      begun = true;
+      taking.wake();
+    },
+    async stop() {
+      await taking.stop();
+      await within(FINISH_WITHIN_MS);
+      aborting.abort();
+      await within(ABORT_WITHIN_MS);
+      closing.abort();
+      clearInterval(heartbeat);
+    },
+  };
+}

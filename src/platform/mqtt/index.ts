@@ -1,0 +1,141 @@
+import type { EventEmitter } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { Aedes, type AedesOptions, type Client } from 'aedes';
+import type { Logger } from '../logger.ts';
+import { MqttConnection, type EndReason } from './connection.ts';
+
+export { MAX_PACKET_BYTES } from './connection.ts';
+
+const CONNECT_WITHIN_MS = 10_000;
+/** What CONNACK says (MQTT 3.1.1, section 3.2.2.3). */
+const RETURN_CODES = { unavailable: 3, notAuthorized: 5 } as const;
+
+/** A client is not let in. */
+export class MqttRefusal extends Error {
+  readonly reason: keyof typeof RETURN_CODES;
+
+  constructor(reason: keyof typeof RETURN_CODES) {
+    super(`MQTT: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** What a client shows when it connects. */
+export interface MqttCredentials {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** The server's end of a client's connection. */
+export interface MqttPeer {
+  /** Sends a message to a client that has subscribed to the topic, in the order of the calls. */
+  send(topic: string, payload: string): void;
+  /** Ends the connection when what was sent before is on its way. */
+  end(reason: EndReason): void;
+}
+
+/** What a client that was let in may do. */
+export interface MqttAccess {
+  /** Whether it may subscribe to what it calls a topic, wildcards and all. */
+  maySubscribe(topic: string): boolean;
+  /** Called once, when the connection is no more. */
+  closed(): void;
+}
+
+/** Decides who is let in. @throws MqttRefusal */
+export type Admission = (credentials: MqttCredentials, peer: MqttPeer) => Promise<MqttAccess>;
+
+/** Serves clients that only listen, by MQTT 5 and 3.1.1. */
+export interface MqttServer {
+  /** Serves a client over its connection, which may be any: TCP, or the binary frames of a WebSocket. */
+  accept(socket: Duplex, admission: Admission): void;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+interface Served {
+  readonly connection: MqttConnection;
+  readonly admission: Admission;
+  /** The subscriptions, with the quality of service of each. */
+  readonly topics: Map<string, 0 | 1>;
+  access?: MqttAccess;
+}
+
+export async function openMqttServer(logger: Logger): Promise<MqttServer> {
+  const served = new Map<unknown, Served>();
+  let accepted = 0;
+
+  const options: AedesOptions = {
+    connectTimeout: CONNECT_WITHIN_MS,
+    authenticate(client, username, password, done) {
+      void admit(client, { username, password: password?.toString() }).then(
+        () => done(null, true),
+        (error: unknown) => {
+          const reason = error instanceof MqttRefusal ? error.reason : 'unavailable';
+          if (!(error instanceof MqttRefusal))
+            logger.error({ err: error }, 'an MQTT client could not be let in');
+          done(Object.assign(new Error(reason), { returnCode: RETURN_CODES[reason] }), false);
+        },
+      );
+    },
+    authorizeSubscribe(client, { topic, qos }, done) {
+      const entry = of(client);
+      if (!entry?.access?.maySubscribe(topic)) return done(null, null);
+      const granted = qos === 0 ? 0 : 1;
+      entry.topics.set(topic, granted);
+      done(null, { topic, qos: granted });
+    },
+    authorizePublish: (_client, _packet, done) => done(new Error('clients publish nothing')),
+  };
+  const broker = await Aedes.createBroker(options);
+  // Not among its typed events, but without a listener it would end the process.
+  (broker as EventEmitter).on('error', (error: Error) =>
+    logger.error({ err: error }, 'the MQTT server failed'),
+  );
+  broker.on('unsubscribe', (topics, client) => {
+    for (const topic of topics) of(client)?.topics.delete(topic);
+  });
+
+  function of(client: Client): Served | undefined {
+    return served.get((client as Client & { conn: unknown }).conn);
+  }
+
+  async function admit(client: Client, credentials: MqttCredentials): Promise<void> {
+    const entry = of(client);
+    if (!entry) throw new MqttRefusal('notAuthorized');
+    const { connection, admission } = entry;
+    const access = await admission(credentials, peerOf(client, entry));
+    if (connection.destroyed) access.closed();
+    else entry.access = access;
+  }
+
+  return {
+    accept(socket, admission) {
+      const connection = new MqttConnection(socket, `client-${(accepted += 1)}`);
+      const entry: Served = { connection, admission, topics: new Map() };
+      served.set(connection, entry);
+      connection.once('close', () => {
+        served.delete(connection);
+        entry.access?.closed();
+      });
+      broker.handle(connection);
+    },
+
+    async close() {
+      for (const { connection } of served.values()) connection.endFor('serverShuttingDown');
+      await new Promise<void>((resolve) => broker.close(resolve));
+    },
+  };
+}
+
+function peerOf(client: Client, { connection, topics }: Served): MqttPeer {
+  return {
+    send(topic, payload) {
+      const qos = topics.get(topic);
+      if (qos === undefined) return;
+      client.publish({ cmd: 'publish', topic, payload, qos, retain: false, dup: false }, () => {});
+    },
+    // The broker takes a turn of the event loop for each message.
+    end: (reason) => void setImmediate(() => setImmediate(() => connection.endFor(reason))),
+  };
+}

@@ -1,0 +1,153 @@
+import type { LookupAddress } from 'node:dns';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { OutboundFault, outboundFault } from './outbound-fault.ts';
+import { createReachable, hostOf } from './reachable.ts';
+import { createResolver, type Resolve } from './resolver.ts';
+
+export { OutboundFault } from './outbound-fault.ts';
+
+const ANSWER_WITHIN_MS = 15_000;
+const READ_BYTES = 1024;
+const IDLE_SOCKETS = 256;
+/** Shorter than most servers keep an idle connection: theirs should not end under a request of ours. */
+const IDLE_MS = 4_000;
+
+export interface OutboundRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Ends it; then the promise rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  /** The header `Retry-After` as it was sent. */
+  readonly retryAfter: string | undefined;
+  /** The first KiB of the body as text; bytes that are no UTF-8 are replaced. */
+  readonly text: string;
+}
+
+/**
+ * HTTP requests to addresses that somebody else has chosen (RFC 9110). Only public addresses are dialled, and those that
+ * the configuration names: what is checked is the very address that the connection goes to, so that a name which resolves
+ * otherwise the second time changes nothing. Redirects are answers like others, and no proxy is asked.
+ */
+export interface OutboundHttp {
+  /** What is wrong with a URL before any name is resolved, in words that complete "the URL …"; undefined when nothing is. */
+  fault(url: string): string | undefined;
+  /**
+   * Sends a POST.
+   * @throws OutboundFault when no answer comes within 15 s, or the address must not be reached
+   */
+  post(url: string, request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Ends idle connections. */
+  close(): void;
+}
+
+/**
+ * @param options.networks in CIDR form, which may be reached although they are not public
+ * @param options.resolve into addresses; the machine's name servers when left out
+ * @param options.answerWithinMs 15 s unless told
+ */
+export function createOutboundHttp(options: {
+  readonly networks: readonly string[];
+  readonly resolve?: Resolve;
+  readonly answerWithinMs?: number;
+}): OutboundHttp {
+  const { networks, resolve = createResolver(), answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const reachable = createReachable(networks);
+  const lookup = guardedLookup(resolve, reachable.address);
+  const pooling = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS, timeout: IDLE_MS };
+  const agents = { 'http:': new http.Agent(pooling), 'https:': new https.Agent(pooling) };
+
+  async function send(url: URL, request: OutboundRequest, fresh: boolean): Promise<OutboundAnswer> {
+    const timeout = AbortSignal.timeout(answerWithinMs);
+    const secure = url.protocol === 'https:';
+    const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+    const sent = (secure ? https : http).request(url, {
+      method: 'POST',
+      headers: request.headers,
+      agent: fresh ? new (secure ? https : http).Agent() : agents[url.protocol as keyof typeof agents],
+      lookup,
+      signal: AbortSignal.any([timeout, request.signal]),
+    });
+    sent.once('response', resolve).on('error', reject).end(request.body);
+    try {
+      const response = await promise;
+      const text = await firstBytes(response);
+      request.signal.throwIfAborted();
+      return { status: response.statusCode!, retryAfter: response.headers['retry-after'], text };
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (timeout.aborted) throw new OutboundFault(`No answer came within ${answerWithinMs / 1000} s.`);
+      // The other side has ended an idle connection at the moment that we used it: it has not seen the request.
+      if (
+        !fresh &&
+        sent.reusedSocket &&
+        /^(ECONNRESET|EPIPE)$/.test((error as NodeJS.ErrnoException).code ?? '')
+      ) {
+        return send(url, request, true);
+      }
+      throw outboundFault(error) ?? error;
+    }
+  }
+
+  return {
+    fault: reachable.fault,
+
+    async post(text, request) {
+      const fault = reachable.fault(text);
+      if (fault !== undefined) throw new OutboundFault(`The URL ${fault}.`);
+      const url = new URL(text);
+      const host = hostOf(url);
+      // Addresses are not looked up: `fault` has judged them, and this must not depend on it.
+      if (isIP(host) !== 0 && !reachable.address(host)) throw forbidden();
+      return send(url, request, false);
+    },
+
+    close() {
+      agents['http:'].destroy();
+      agents['https:'].destroy();
+    },
+  };
+}
+
+const forbidden = () => new OutboundFault('The host has a private, local or reserved address.');
+
+/** What a socket asks before it connects: all addresses of a name, or an error when one of them must not be dialled. */
+function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean): LookupFunction {
+  async function addressesOf(hostname: string): Promise<LookupAddress[]> {
+    const addresses = await resolve(hostname);
+    if (addresses.length === 0) throw new OutboundFault('The host name has no address.');
+    if (!addresses.every(({ address }) => mayDial(address))) throw forbidden();
+    return [...addresses];
+  }
+  return (hostname, { all }, callback) => {
+    addressesOf(hostname).then(
+      (addresses) => {
+        const [{ address, family }] = addresses as [LookupAddress];
+        if (all) callback(null, addresses);
+        else callback(null, address, family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+}
+
+/** A body that does not end in time, or breaks off, is as good as one that did: the status has come. */
+async function firstBytes(response: http.IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      parts.push(part);
+      size += part.length;
+      if (size > READ_BYTES) break;
+    }
+  } catch {
+    response.destroy();
+  }
+  return Buffer.concat(parts).subarray(0, READ_BYTES).toString();
+}

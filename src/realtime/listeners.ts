@@ -1,0 +1,98 @@
+import type { PublishedEvent } from '../events/events.ts';
+import type { Client } from '../platform/address.ts';
+import type { SessionIdentity } from '../sessions/sessions.ts';
+import type { Notice } from './message.ts';
+
+/** Somebody who is told of events. */
+export interface Listener {
+  /** @param isLast nothing comes behind it */
+  offer(event: PublishedEvent, isLast: boolean): void;
+  /** Ends it. */
+  finish(notice?: Notice): void;
+}
+
+/** A session that listens. */
+export interface SessionListener extends Listener {
+  readonly session: SessionIdentity;
+  readonly client: Client;
+}
+
+/** Everybody who listens on this node, found by what an event is about. */
+export interface Listeners {
+  /** @returns takes it out again */
+  addSession(listener: SessionListener): () => void;
+  /** Adds one who is told of everything in an application. @returns takes it out again */
+  addDeveloper(appId: string, listener: Listener): () => void;
+  /** Tells whom an event concerns. */
+  tell(event: PublishedEvent): void;
+  sessionsOf(appId: string): readonly SessionListener[];
+  sessions(): Iterable<SessionListener>;
+  all(): Listener[];
+}
+
+export function createListeners(): Listeners {
+  const developers = createGroups<Listener>();
+  const ofApplication = createGroups<SessionListener>();
+  const ofUser = createGroups<SessionListener>();
+  const ofSession = createGroups<SessionListener>();
+  const sessions = new Set<SessionListener>();
+
+  function concerned(event: PublishedEvent): readonly SessionListener[] {
+    const { audience, appId, userId, sessionDigest } = event;
+    if (audience === 'application') return ofApplication.members(appId);
+    if (audience === 'user') return ofUser.members(`${appId} ${userId}`);
+    if (audience === 'session' && sessionDigest) return ofSession.members(sessionDigest.toString('hex'));
+    return [];
+  }
+
+  return {
+    addSession(listener) {
+      const { appId, userId, sessionDigest } = listener.session;
+      const leave = [
+        ofApplication.add(appId, listener),
+        ofUser.add(`${appId} ${userId}`, listener),
+        ofSession.add(sessionDigest.toString('hex'), listener),
+      ];
+      sessions.add(listener);
+      return () => {
+        sessions.delete(listener);
+        for (const each of leave) each();
+      };
+    },
+
+    addDeveloper: (appId, listener) => developers.add(appId, listener),
+
+    tell(event) {
+      const ends = endsSessions(event);
+      for (const listener of concerned(event)) listener.offer(event, ends);
+      const gone = event.type === 'application.deleted';
+      for (const listener of developers.members(event.appId)) listener.offer(event, gone);
+    },
+
+    sessionsOf: (appId) => ofApplication.members(appId),
+    sessions: () => sessions,
+    all: () => [...sessions, ...developers.all()],
+  };
+}
+
+/** Whether no session that is told of an event can go on. */
+function endsSessions({ type }: PublishedEvent): boolean {
+  return type === 'session.ended' || type === 'application.disabled' || type === 'application.deleted';
+}
+
+function createGroups<Member>() {
+  const groups = new Map<string, Set<Member>>();
+  return {
+    add(name: string, member: Member): () => void {
+      const group = groups.get(name) ?? new Set();
+      groups.set(name, group.add(member));
+      return () => {
+        group.delete(member);
+        if (group.size === 0 && groups.get(name) === group) groups.delete(name);
+      };
+    },
+    /** A copy: whoever is told may leave. */
+    members: (name: string): readonly Member[] => [...(groups.get(name) ?? [])],
+    all: () => [...groups.values()].flatMap((group) => [...group]),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Knex } from 'knex';
+
+export interface ResellerRow {
+  readonly reseller_id: string;
+  readonly developer_id: string;
+  readonly name: string;
+  readonly currency: string;
+  readonly balance_minor: number;
+  readonly margin_basis_points: number;
+  readonly suspended_at: Date | null;
+  readonly created_at: Date;
+  readonly deleted_at: Date | null;
+}
+
+export async function insertReseller(trx: Knex.Transaction, row: ResellerRow): Promise<void> {
+  await trx('resellers').insert(row);
+}
+
+export async function findReseller(db: Knex, resellerId: string): Promise<ResellerRow | undefined> {
+  return db<ResellerRow>('resellers').where({ reseller_id: resellerId }).whereNull('deleted_at').first();
+}
+
+/**
+ * Reads a reseller and holds the row until the transaction ends: changes of one reseller, and of the balance above all,
+ * run one by one. Inserts that only refer to the row go on.
+ */
+export async function lockReseller(
+  trx: Knex.Transaction,
+  resellerId: string,
+): Promise<ResellerRow | undefined> {
+  return trx<ResellerRow>('resellers')
+    .where({ reseller_id: resellerId })
+    .whereNull('deleted_at')
+    .forNoKeyUpdate()
+    .first();
+}
+
+/** Newest first; ids sort by time of creation. */
+export async function listResellers(
+  db: Knex,
+  developerId: string,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<ResellerRow[]> {
+  const query = db<ResellerRow>('resellers')
+    .where({ developer_id: developerId })
+    .whereNull('deleted_at')
+    .orderBy('reseller_id', 'desc')
+    .limit(page.limit);
+  return page.before === undefined ? query : query.where('reseller_id', '<', page.before);
+}
+
+export async function updateReseller(
+  trx: Knex.Transaction,
+  resellerId: string,
+  changes: Partial<Pick<ResellerRow, 'name' | 'margin_basis_points' | 'suspended_at' | 'deleted_at'>>,
+): Promise<void> {
+  await trx('resellers').where({ reseller_id: resellerId }).update(changes);
+}
+
+/** Deletes the tokens of a reseller. */
+export async function deleteTokensOfReseller(trx: Knex.Transaction, resellerId: string): Promise<void> {
+  await trx('api_tokens').where({ reseller_id: resellerId }).delete();
+}

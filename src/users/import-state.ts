@@ -1,0 +1,55 @@
+import { LIFETIME } from '../applications/application-state.ts';
+
+const MAX_ROLE_CHARACTERS = 32;
+const MAX_EMAIL_CHARACTERS = 254;
+const MAX_DAYS = 36_500;
+
+/** As at registration: the address of an HTML form (`format: email` of the contract). */
+const EMAIL =
+  /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+/** RFC 3339 with a time zone. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;
+
+/** A first subscription as a line of an import tells of it. */
+export type ImportedGrant =
+  | { readonly tier: string; readonly durationDays: number }
+  | { readonly tier: string; readonly expiresAt: Date };
+
+/** What is wrong with an address; undefined when nothing is. */
+export function emailFault(email: string): string | undefined {
+  if (email.length <= MAX_EMAIL_CHARACTERS && EMAIL.test(email)) return undefined;
+  return 'email must be an e-mail address';
+}
+
+/** What is wrong with a role; undefined when nothing is. */
+export function roleFault(role: string): string | undefined {
+  if ([...role].length <= MAX_ROLE_CHARACTERS && !UNPRINTABLE.test(role)) return undefined;
+  return `role must have 1 to ${MAX_ROLE_CHARACTERS} printable characters`;
+}
+
+/**
+ * Reads the subscription of a line.
+ * @param now it must end after this
+ * @returns the grant, undefined for none, or what is wrong
+ */
+export function readGrant(
+  { tier, days, expires_at: end }: { tier?: string; days?: string; expires_at?: string },
+  tiers: readonly string[],
+  now: Date,
+): { readonly grant: ImportedGrant | undefined } | { readonly fault: string } {
+  if (tier === undefined) {
+    const alone = days ?? end;
+    return alone === undefined ? { grant: undefined } : { fault: 'days and expires_at need a tier' };
+  }
+  if (!tiers.includes(tier)) return { fault: `tier must be one of ${tiers.join(', ')}` };
+  if ((days === undefined) === (end === undefined)) return { fault: 'tier needs days or expires_at' };
+  if (days !== undefined) {
+    const durationDays = /^[1-9]\d{0,4}$/.test(days) ? Number(days) : 0;
+    if (durationDays >= 1 && durationDays <= MAX_DAYS) return { grant: { tier, durationDays } };
+    return { fault: `days must be a whole number from 1 to ${MAX_DAYS}` };
+  }
+  const expiresAt = new Date(MOMENT.test(end!) ? end! : NaN);
+  if (expiresAt > now && expiresAt <= LIFETIME) return { grant: { tier, expiresAt } };
+  return { fault: 'expires_at must be a moment to come, until year 9999, with its time zone' };
+}

@@ -1,0 +1,214 @@
+import type { Knex } from 'knex';
+import type { Applications, OwnApplication } from '../applications/applications.ts';
+import type { Actor } from '../audit/audit.ts';
+import { ApiError, type Fault } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
+import { importFault } from '../passwords/passwords.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import { grantFirst } from '../subscriptions/subscriptions.ts';
+import { readLines, type ImportFormat, type ImportLine } from './import-lines.ts';
+import { emailFault, readGrant, roleFault, type ImportedGrant } from './import-state.ts';
+import type { OneAtATime } from './one-at-a-time.ts';
+import * as store from './user-bulk-store.ts';
+import { usernameKey } from './username.ts';
+
+export type { ImportFormat } from './import-lines.ts';
+
+const MAX_USERS = 50_000;
+const MAX_USERNAME_CHARACTERS = 64;
+/** Users of a statement. */
+const SLICE = 1000;
+/** Faults that are listed. */
+const SHOWN = 100;
+/** The role of those of whom nothing is said. */
+const DEFAULT_ROLE = 'user';
+
+export interface UserImports {
+  /**
+   * Creates users of another system, with their password hashes and first subscriptions: all of them or none.
+   * @param upload in the format, up to 50,000 users
+   * @returns how many
+   * @throws ApiError APPLICATION_NOT_FOUND, QUOTA_EXCEEDED, TOO_MANY_REQUESTS; VALIDATION_FAILED with every faulty line,
+   *   USERNAME_TAKEN with every line whose name is taken
+   */
+  import(
+    actor: Actor,
+    appId: string,
+    upload: AsyncIterable<Uint8Array>,
+    format: ImportFormat,
+  ): Promise<number>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Applications;
+  readonly events: Events;
+  readonly oneAtATime: OneAtATime;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/** A user as his line tells of him. */
+interface Imported {
+  readonly line: number;
+  readonly row: store.ImportedRow;
+  readonly grant: ImportedGrant | undefined;
+}
+
+export function createUserImports(deps: Dependencies): UserImports {
+  const { knex, applications, events, oneAtATime, clock, newId } = deps;
+
+  function readUser({ line, cells }: ImportLine, { tiers }: OwnApplication): Imported | string {
+    const { username, email, role, password_hash: hash } = cells;
+    if (username === undefined) return 'username is missing';
+    const key = keyOf(username);
+    if (typeof key === 'object') return key.fault;
+    const fault =
+      (email && emailFault(email)) ?? (role && roleFault(role)) ?? (hash && hashFault(hash)) ?? undefined;
+    if (fault) return fault;
+    const subscription = readGrant(cells, tiers, clock.now());
+    if ('fault' in subscription) return subscription.fault;
+    const row = {
+      user_id: newId('usr'),
+      username,
+      username_key: key,
+      email: email ?? null,
+      role: role ?? DEFAULT_ROLE,
+      password_hash: hash ?? null,
+    };
+    return { line, row, grant: subscription.grant };
+  }
+
+  /** @throws ApiError VALIDATION_FAILED */
+  async function readUsers(
+    upload: AsyncIterable<Uint8Array>,
+    format: ImportFormat,
+    application: OwnApplication,
+  ): Promise<Imported[]> {
+    const users: Imported[] = [];
+    const lineOf = new Map<string, number>();
+    const faults = new Faults();
+    for await (const each of readLines(upload, format)) {
+      if (users.length + faults.count >= MAX_USERS) {
+        faults.add(each.line, `is beyond the ${MAX_USERS} users that an import may have`);
+        break;
+      }
+      const user = 'fault' in each ? each.fault : readUser(each, application);
+      if (typeof user === 'string') {
+        faults.add(each.line, user);
+        continue;
+      }
+      const before = lineOf.get(user.row.username_key);
+      if (before !== undefined) {
+        faults.add(user.line, `username is that of line ${before}`);
+        continue;
+      }
+      lineOf.set(user.row.username_key, user.line);
+      users.push(user);
+    }
+    if (users.length === 0 && faults.count === 0) faults.add(1, 'must be there: the import has no users');
+    faults.throwAny('VALIDATION_FAILED');
+    return users;
+  }
+
+  async function insert(
+    trx: Knex.Transaction,
+    actor: Actor,
+    appId: string,
+    users: readonly Imported[],
+  ): Promise<void> {
+    const now = clock.now();
+    const taken = new Faults();
+    for (const slice of slices(users)) {
+      const inserted = await store.insertImported(
+        trx,
+        appId,
+        slice.map(({ row }) => row),
+        now,
+      );
+      for (const { line, row } of slice) {
+        if (!inserted.has(row.username_key)) taken.add(line, 'username is taken');
+      }
+    }
+    taken.throwAny('USERNAME_TAKEN');
+    // Held only now: a pause or a deletion that comes in between waits no longer than for the rest.
+    const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
+    if (users.some(({ grant }) => grant && !application.tiers.includes(grant.tier))) {
+      throw new ApiError('VALIDATION_FAILED', { detail: 'The tiers have changed during the import.' });
+    }
+    for (const slice of slices(users)) {
+      const grants = slice.flatMap(({ row, grant }) => (grant ? [[row.user_id, grant] as const] : []));
+      await grantFirst(trx, new Map(grants), application, now);
+    }
+    const data = {
+      amount: users.length,
+      first_user_id: users[0]!.row.user_id,
+      last_user_id: users.at(-1)!.row.user_id,
+    };
+    await events.record(trx, { type: 'user.imported', appId, data, actor });
+    // Last, because every registration of the application waits for this row.
+    await applications.takeUserSeats(trx, appId, users.length);
+  }
+
+  return {
+    async import(actor, appId, upload, format) {
+      const application = await applications.ofDeveloper(actor.developerId, appId);
+      return oneAtATime(actor.developerId, async () => {
+        const users = await readUsers(upload, format, application);
+        await knex.transaction(async (trx) => {
+          // Two of them with names in common would wait for each other.
+          if (!(await store.tryHoldImports(trx, appId))) {
+            throw new ApiError('TOO_MANY_REQUESTS', {
+              detail: 'Another import into this application is under way.',
+              retryAfter: 1,
+            });
+          }
+          await insert(trx, actor, appId, users);
+        });
+        return users.length;
+      });
+    },
+  };
+}
+
+/** Faulty lines: all are counted, the first of them kept. */
+class Faults {
+  count = 0;
+  readonly #shown: Fault[] = [];
+
+  add(line: number, detail: string): void {
+    this.count += 1;
+    if (this.#shown.length < SHOWN) this.#shown.push({ pointer: `/line/${line}`, detail });
+  }
+
+  /** @throws ApiError when there are any */
+  throwAny(code: 'VALIDATION_FAILED' | 'USERNAME_TAKEN'): void {
+    if (this.count === 0) return;
+    const detail = `${this.count} ${this.count === 1 ? 'line is' : 'lines are'} not valid; nothing was imported.`;
+    const errors = this.#shown;
+    if (code === 'USERNAME_TAKEN') throw new ApiError('USERNAME_TAKEN', { detail, errors });
+    throw new ApiError('VALIDATION_FAILED', { detail, errors });
+  }
+}
+
+function keyOf(username: string): string | { readonly fault: string } {
+  if ([...username].length > MAX_USERNAME_CHARACTERS) {
+    return { fault: `username must have 1 to ${MAX_USERNAME_CHARACTERS} characters` };
+  }
+  try {
+    return usernameKey(username);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { fault: `username ${error.errors?.[0]?.detail}` };
+  }
+}
+
+function hashFault(hash: string): string | undefined {
+  const fault = importFault(hash);
+  return fault && `password_hash ${fault}`;
+}
+
+function* slices<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += SLICE) yield items.slice(start, start + SLICE);
+}

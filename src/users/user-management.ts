@@ -1,0 +1,291 @@
+import type { Knex } from 'knex';
+import type { Applications, OwnApplication } from '../applications/applications.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
+import type { Bans } from '../bans/bans.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
+import type { Change, Events } from '../events/events.ts';
+import type { Licenses } from '../licenses/licenses.ts';
+import type { Passwords } from '../passwords/passwords.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { extendMany, type Extended } from '../subscriptions/subscriptions.ts';
+import type { OneAtATime } from './one-at-a-time.ts';
+import * as bulk from './user-bulk-store.ts';
+import * as store from './user-store.ts';
+import { userNotFound } from './user-not-found.ts';
+import { usernameKey } from './username.ts';
+
+/** Users whose subscriptions are extended in one go: about a tenth of a second. */
+const SLICE = 1000;
+/** Whoever is extended cannot log in until all are: no more than some ten seconds. */
+const MAX_EXTENDED = 100_000;
+
+/** A user whom his developer makes. */
+export interface UserDraft {
+  readonly username: string;
+  /** Nobody logs in without one. */
+  readonly password?: string | undefined;
+  readonly email?: string | undefined;
+  readonly role?: string | undefined;
+}
+
+/** Whose subscriptions to extend. */
+export interface ExtensionWish {
+  /** Undefined for the tier that each of them has in force. */
+  readonly tier: string | undefined;
+  readonly durationDays: number;
+  /** Undefined for everybody who has a running subscription. */
+  readonly userIds: readonly string[] | undefined;
+}
+
+export interface ExtensionCounts {
+  readonly extended: number;
+  /** Users to whom the days could add nothing. */
+  readonly unchanged: number;
+  /** Ids that are no user of the application's. */
+  readonly unknown: number;
+}
+
+/** What a developer does to users of his application. */
+export interface UserManagement {
+  /**
+   * Creates a user who is bound to no machine.
+   * @returns his id
+   * @throws ApiError APPLICATION_NOT_FOUND, VALIDATION_FAILED, USERNAME_TAKEN, QUOTA_EXCEEDED, TOO_MANY_REQUESTS
+   */
+  create(actor: Actor, appId: string, draft: UserDraft): Promise<string>;
+  /** @param changes null removes the address @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND */
+  update(
+    actor: Actor,
+    appId: string,
+    userId: string,
+    changes: { readonly email?: string | null | undefined; readonly role?: string | undefined },
+  ): Promise<void>;
+  /**
+   * Deletes a user with all that is his, and gives his seat back. Keys that he redeemed stay redeemed, and a ban of his
+   * machine stays.
+   * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND
+   */
+  delete(actor: Actor, appId: string, userId: string): Promise<void>;
+  /**
+   * Sets a password and ends the user's sessions: logins that have checked the old one come too late.
+   * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND, TOO_MANY_REQUESTS
+   */
+  setPassword(actor: Actor, appId: string, userId: string, password: string): Promise<void>;
+  /** Ends a user's sessions. @returns how many @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND */
+  endSessions(actor: Actor, appId: string, userId: string): Promise<number>;
+  /**
+   * Adds time to one user's subscription, as a licence key does.
+   * @param grant null days are a lifetime
+   * @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND, SUBSCRIPTION_NOT_EXTENDABLE; VALIDATION_FAILED for a tier that
+   *   the application does not have
+   */
+  extend(
+    actor: Actor,
+    appId: string,
+    userId: string,
+    grant: { readonly tier: string; readonly durationDays: number | null },
+  ): Promise<Extended>;
+  /**
+   * Adds days to many users' subscriptions, all or none.
+   * @throws ApiError APPLICATION_NOT_FOUND, TOO_MANY_REQUESTS; VALIDATION_FAILED for a tier that the application does not
+   *   have, and when more than 100,000 users are meant
+   */
+  extendMany(actor: Actor, appId: string, wish: ExtensionWish): Promise<ExtensionCounts>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Applications;
+  readonly licenses: Licenses;
+  readonly events: Events;
+  readonly audit: Audit;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly bans: Bans;
+  readonly oneAtATime: OneAtATime;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createUserManagement(deps: Dependencies): UserManagement {
+  const { knex, applications, licenses, events, audit, sessions, passwords, bans, clock, newId } = deps;
+
+  /** Works on a user whom nobody else changes meanwhile, and who may not log in until it is done. */
+  function withUser<Result>(
+    actor: Actor,
+    appId: string,
+    userId: string,
+    work: (trx: Knex.Transaction, user: store.UserRow, application: OwnApplication) => Promise<Result>,
+  ): Promise<Result> {
+    return knex.transaction(async (trx) => {
+      const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
+      const user = await store.lockUser(trx, userId);
+      if (user?.app_id !== appId) throw userNotFound();
+      return work(trx, user, application);
+    });
+  }
+
+  /** The users who are meant, a slice after the other in the order of their ids, each held until the transaction ends. */
+  async function* slicesOf(
+    trx: Knex.Transaction,
+    application: OwnApplication,
+    userIds: readonly string[] | undefined,
+  ): AsyncGenerator<string[]> {
+    if (userIds) {
+      const sorted = [...new Set(userIds)].sort();
+      for (let start = 0; start < sorted.length; start += SLICE) {
+        yield await bulk.lockUsers(trx, application.appId, sorted.slice(start, start + SLICE));
+      }
+      return;
+    }
+    let after = '';
+    for (;;) {
+      const slice = await bulk.lockSubscribers(trx, application, { after, limit: SLICE }, clock.now());
+      if (slice.length > 0) yield slice;
+      if (slice.length < SLICE) return;
+      after = slice.at(-1)!;
+    }
+  }
+
+  return {
+    async create(actor, appId, { username, password, email, role }) {
+      const { developerId } = actor;
+      await applications.ofDeveloper(developerId, appId);
+      const key = usernameKey(username);
+      if (await store.findUser(knex, appId, key)) throw new ApiError('USERNAME_TAKEN');
+      const passwordHash = password === undefined ? null : await passwords.hash(password);
+      const userId = newId('usr');
+      await knex.transaction(async (trx) => {
+        await applications.holdOfDeveloper(trx, developerId, appId);
+        const inserted = await store.insertUser(trx, {
+          user_id: userId,
+          app_id: appId,
+          username,
+          username_key: key,
+          email: email ?? null,
+          ...(role !== undefined && { role }),
+          password_hash: passwordHash,
+          hwid_digest: null,
+          created_at: clock.now(),
+        });
+        if (!inserted) throw new ApiError('USERNAME_TAKEN');
+        await events.record(trx, { type: 'user.created', appId, userId, data: { username }, actor });
+        // Last, because every registration of the application waits for this row.
+        await applications.takeUserSeats(trx, appId, 1);
+      });
+      return userId;
+    },
+
+    async update(actor, appId, userId, { email, role }) {
+      await withUser(actor, appId, userId, async (trx) => {
+        const changes = { ...(email !== undefined && { email }), ...(role !== undefined && { role }) };
+        if (Object.keys(changes).length === 0) return;
+        await store.updateUser(trx, userId, changes);
+        const data = { changed: Object.keys(changes) };
+        await events.record(trx, { type: 'user.updated', appId, userId, data, actor });
+      });
+    },
+
+    async delete(actor, appId, userId) {
+      await withUser(actor, appId, userId, async (trx, { username }) => {
+        await sessions.endAllOf(trx, appId, userId, 'deleted');
+        await licenses.forgetHolder(trx, userId);
+        await bans.forgetUser(trx, userId);
+        await store.deleteUser(trx, userId);
+        await events.record(trx, { type: 'user.deleted', appId, userId, data: { username }, actor });
+        await applications.returnUserSeat(trx, appId);
+      });
+    },
+
+    async setPassword(actor, appId, userId, password) {
+      // Nobody has a password hashed for a user who is not his.
+      await withUser(actor, appId, userId, async () => {});
+      const passwordHash = await passwords.hash(password);
+      await withUser(actor, appId, userId, async (trx) => {
+        await store.setPasswordHash(trx, userId, passwordHash);
+        await events.record(trx, { type: 'user.password_changed', appId, userId, actor });
+        await sessions.endAllOf(trx, appId, userId, 'password_changed');
+      });
+    },
+
+    endSessions: (actor, appId, userId) =>
+      withUser(actor, appId, userId, async (trx) => {
+        const ended = await sessions.endAllOf(trx, appId, userId, 'ended');
+        await audit.record(trx, actor, {
+          action: 'user.sessions_ended',
+          appId,
+          target: userId,
+          data: { ended },
+        });
+        return ended;
+      }),
+
+    extend: (actor, appId, userId, { tier, durationDays }) =>
+      withUser(actor, appId, userId, async (trx, _user, application) => {
+        assertTier(tier, application);
+        const grant = { tier, durationDays };
+        const extended = await extendMany(trx, [userId], grant, application, clock.now());
+        const result = extended.get(userId);
+        if (!result) throw new ApiError('SUBSCRIPTION_NOT_EXTENDABLE');
+        await events.record(trx, { ...toChange(appId, userId, durationDays, result), actor });
+        return result;
+      }),
+
+    async extendMany(actor, appId, { tier, durationDays, userIds }) {
+      await applications.ofDeveloper(actor.developerId, appId);
+      const work = () =>
+        knex.transaction(async (trx) => {
+          const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
+          if (tier !== undefined) assertTier(tier, application);
+          const now = clock.now();
+          let found = 0;
+          let count = 0;
+          for await (const slice of slicesOf(trx, application, userIds)) {
+            found += slice.length;
+            if (found > MAX_EXTENDED) {
+              throw invalidMember(
+                '/all',
+                `means more than ${MAX_EXTENDED} users: name them in user_ids, a part at a time`,
+              );
+            }
+            const extended = await extendMany(trx, slice, { tier, durationDays }, application, now);
+            const changes = [...extended].map(([userId, result]) =>
+              toChange(appId, userId, durationDays, result),
+            );
+            await events.record(trx, ...changes);
+            count += extended.size;
+          }
+          const counts = {
+            extended: count,
+            unchanged: found - count,
+            unknown: userIds ? new Set(userIds).size - found : 0,
+          };
+          const data = { days: durationDays, tier: tier ?? null, ...counts };
+          await audit.record(trx, actor, {
+            action: 'user.subscription_extended',
+            appId,
+            target: appId,
+            data,
+          });
+          return counts;
+        });
+      return deps.oneAtATime(actor.developerId, work);
+    },
+  };
+}
+
+function assertTier(tier: string, { tiers }: OwnApplication): void {
+  if (tiers.includes(tier)) return;
+  throw invalidMember('/tier', `must be one of the application's tiers: ${tiers.join(', ')}`);
+}
+
+function toChange(appId: string, userId: string, days: number | null, { tier, expiresAt }: Extended): Change {
+  return {
+    type: 'user.subscription_extended',
+    appId,
+    userId,
+    data: { tier, days, expires_at: expiresAt.toISOString() },
+  };
+}

@@ -1,0 +1,298 @@
+import type { Knex } from 'knex';
+import type { Applications } from '../applications/applications.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
+import { isEventType, type Events, type EventType } from '../events/events.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { Jobs } from '../platform/jobs/index.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { OutboundHttp } from '../platform/outbound-http/index.ts';
+import type { Random } from '../platform/random.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import * as deliveryStore from './delivery-store.ts';
+import { startDispatch } from './dispatch.ts';
+import { newSecret, secretContext } from './signing.ts';
+import * as store from './webhook-store.ts';
+
+export type { Delivery, DeliveryDetails, LoggedAttempt } from './deliveries.ts';
+
+const ENDPOINTS_PER_APPLICATION = 20;
+const OVERLAP_SECONDS = 86_400;
+const DELIVERIES_KEPT_MS = 30 * 86_400_000;
+/** Whoever was adding a delivery when an endpoint was deleted has done so by then. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
+const CLEARED_AT_ONCE = 1_000;
+
+/** What a developer sets of an endpoint. */
+export interface WebhookSettings {
+  readonly url: string;
+  /** Types of events; `*` is every type. */
+  readonly types: readonly string[];
+  readonly description: string | null;
+}
+
+export interface Webhook extends WebhookSettings {
+  readonly webhookId: string;
+  readonly enabled: boolean;
+  /** Why the service has disabled it. */
+  readonly disabledReason: string | null;
+  readonly disabledAt: Date | null;
+  /** The first failure after the last success. */
+  readonly failingSince: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type WebhookChanges = {
+  readonly [Name in keyof WebhookSettings]?: WebhookSettings[Name] | undefined;
+} & {
+  readonly enabled?: boolean | undefined;
+};
+
+/** Endpoints of developers that are told of events by HTTP, as Standard Webhooks has it. */
+export interface Webhooks extends Deliveries {
+  /**
+   * @returns the endpoint, and its secret, which is shown once
+   * @throws ApiError APPLICATION_NOT_FOUND, QUOTA_EXCEEDED; VALIDATION_FAILED for a URL that is never reached, and for a type
+   *   that there is not
+   */
+  create(
+    actor: Actor,
+    appId: string,
+    settings: WebhookSettings,
+  ): Promise<{ readonly webhook: Webhook; readonly secret: string }>;
+  /** @throws ApiError APPLICATION_NOT_FOUND */
+  list(developerId: string, appId: string, page: PageRequest): Promise<Page<Webhook>>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, WEBHOOK_NOT_FOUND */
+  get(developerId: string, appId: string, webhookId: string): Promise<Webhook>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, WEBHOOK_NOT_FOUND, VALIDATION_FAILED as `create` */
+  update(actor: Actor, appId: string, webhookId: string, changes: WebhookChanges): Promise<Webhook>;
+  /** @throws ApiError APPLICATION_NOT_FOUND, WEBHOOK_NOT_FOUND */
+  delete(actor: Actor, appId: string, webhookId: string): Promise<void>;
+  /**
+   * Gives an endpoint another secret.
+   * @param overlapSeconds how long the one before signs too; a day when undefined
+   * @throws ApiError APPLICATION_NOT_FOUND, WEBHOOK_NOT_FOUND
+   */
+  rotateSecret(
+    actor: Actor,
+    appId: string,
+    webhookId: string,
+    overlapSeconds: number | undefined,
+  ): Promise<{ readonly secret: string; readonly previousSecretExpiresAt: Date }>;
+  /** Begins to send. @returns stops, within 6 s */
+  start(): Promise<{ stop(): Promise<void> }>;
+  /** Deletes some deliveries that are 30 days old, and what is left of deleted endpoints. @returns how many rows */
+  clearExpired(): Promise<number>;
+  /** Deletes some deliveries of a deleted application. @returns how many */
+  clearOf(appId: string): Promise<number>;
+  /** Seals some secrets anew under the current master key. @returns how many */
+  reseal(): Promise<number>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly applications: Pick<Applications, 'ofDeveloper' | 'holdOfDeveloper' | 'lockOfDeveloper'>;
+  readonly events: Events;
+  readonly audit: Audit;
+  readonly jobs: Jobs;
+  readonly outbound: OutboundHttp;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly logger: Logger;
+}
+
+export function createWebhooks(deps: Dependencies): Webhooks {
+  const { knex, applications, events, outbound, keyring, clock, random, newId } = deps;
+
+  async function find(db: Knex, appId: string, webhookId: string): Promise<store.WebhookRow> {
+    const row = await store.findWebhook(db, appId, webhookId);
+    if (!row) throw new ApiError('WEBHOOK_NOT_FOUND');
+    return row;
+  }
+
+  function assertUsable({ url, types }: WebhookChanges): void {
+    const fault = url === undefined ? undefined : outbound.fault(url);
+    if (fault !== undefined) throw invalidMember('/url', fault);
+    for (const [index, type] of (types ?? []).entries()) {
+      if (type !== '*' && !(isEventType(type) && type !== 'webhook.test')) {
+        throw invalidMember(`/types/${index}`, 'is no type of event');
+      }
+    }
+  }
+
+  const seal = (webhookId: string, secret: string) =>
+    keyring.seal(Buffer.from(secret), secretContext(webhookId));
+
+  /** Runs a change of one endpoint while nobody else changes one of the application. */
+  async function change<Result>(
+    actor: Actor,
+    appId: string,
+    webhookId: string,
+    type: EventType,
+    work: (
+      trx: Knex.Transaction,
+      row: store.WebhookRow,
+    ) => Promise<{ readonly result: Result; readonly data?: Readonly<Record<string, unknown>> }>,
+  ): Promise<Result> {
+    return knex.transaction(async (trx) => {
+      await applications.lockOfDeveloper(trx, actor.developerId, appId);
+      const { result, data } = await work(trx, await find(trx, appId, webhookId));
+      await events.record(trx, {
+        type,
+        appId,
+        data: { webhook_id: webhookId, ...data },
+        actor,
+        target: webhookId,
+      });
+      return result;
+    });
+  }
+
+  return {
+    ...createDeliveries({ ...deps, find }),
+
+    async create(actor, appId, { url, types, description }) {
+      await applications.ofDeveloper(actor.developerId, appId);
+      assertUsable({ url, types });
+      const webhookId = newId('whk');
+      const secret = newSecret(random);
+      const now = clock.now();
+      const row: store.WebhookRow = {
+        webhook_id: webhookId,
+        app_id: appId,
+        url,
+        types: [...types],
+        description,
+        secret_sealed: seal(webhookId, secret),
+        previous_secret_sealed: null,
+        previous_secret_expires_at: null,
+        enabled: true,
+        disabled_reason: null,
+        disabled_at: null,
+        failing_since: null,
+        // Until it has answered quickly once.
+        slow: true,
+        created_at: now,
+        updated_at: now,
+        deleted_at: null,
+      };
+      await knex.transaction(async (trx) => {
+        await applications.lockOfDeveloper(trx, actor.developerId, appId);
+        if ((await store.countWebhooks(trx, appId)) >= ENDPOINTS_PER_APPLICATION) {
+          throw new ApiError('QUOTA_EXCEEDED', {
+            detail: `An application has at most ${ENDPOINTS_PER_APPLICATION} webhook endpoints.`,
+          });
+        }
+        await store.insertWebhook(trx, row);
+        const data = { webhook_id: webhookId, types };
+        await events.record(trx, { type: 'webhook.created', appId, data, actor, target: webhookId });
+      });
+      return { webhook: toWebhook(row), secret };
+    },
+
+    async list(developerId, appId, request) {
+      await applications.ofDeveloper(developerId, appId);
+      const page = await readPage(
+        request,
+        'whk',
+        (row: store.WebhookRow) => row.webhook_id,
+        (range) => store.listWebhooks(knex, appId, range),
+      );
+      return { data: page.data.map(toWebhook), nextCursor: page.nextCursor };
+    },
+
+    async get(developerId, appId, webhookId) {
+      await applications.ofDeveloper(developerId, appId);
+      return toWebhook(await find(knex, appId, webhookId));
+    },
+
+    async update(actor, appId, webhookId, changes) {
+      await applications.ofDeveloper(actor.developerId, appId);
+      const before = await find(knex, appId, webhookId);
+      assertUsable(changes);
+      const changed = Object.keys(changes).filter(
+        (name) => changes[name as keyof WebhookChanges] !== undefined,
+      );
+      if (changed.length === 0) return toWebhook(before);
+      return change(actor, appId, webhookId, 'webhook.updated', async (trx, row) => {
+        const { url, types, description, enabled } = changes;
+        const now = clock.now();
+        const columns: Partial<store.WebhookRow> = {
+          ...(url !== undefined && { url, failing_since: null, slow: true }),
+          ...(types !== undefined && { types: [...types] }),
+          ...(description !== undefined && { description }),
+          ...(enabled === true &&
+            !row.enabled && { enabled, disabled_reason: null, disabled_at: null, failing_since: null }),
+          ...(enabled === false && row.enabled && { enabled, disabled_at: now }),
+          updated_at: now,
+        };
+        await store.updateWebhook(trx, webhookId, columns);
+        return {
+          result: toWebhook({ ...row, ...columns }),
+          data: { changed, ...(enabled !== undefined && { enabled }) },
+        };
+      });
+    },
+
+    delete: (actor, appId, webhookId) =>
+      change(actor, appId, webhookId, 'webhook.deleted', async (trx) => {
+        await store.updateWebhook(trx, webhookId, { deleted_at: clock.now() });
+        return { result: undefined };
+      }),
+
+    rotateSecret: (actor, appId, webhookId, overlapSeconds = OVERLAP_SECONDS) =>
+      change(actor, appId, webhookId, 'webhook.secret_rotated', async (trx, row) => {
+        const secret = newSecret(random);
+        const now = clock.now();
+        const previousSecretExpiresAt = new Date(now.getTime() + overlapSeconds * 1000);
+        await store.updateWebhook(trx, webhookId, {
+          secret_sealed: seal(webhookId, secret),
+          previous_secret_sealed: overlapSeconds > 0 ? row.secret_sealed : null,
+          previous_secret_expires_at: overlapSeconds > 0 ? previousSecretExpiresAt : null,
+          updated_at: now,
+        });
+        return { result: { secret, previousSecretExpiresAt } };
+      }),
+
+    start: () => startDispatch(deps),
+
+    async clearExpired() {
+      const now = clock.now().getTime();
+      const old = new Date(now - DELIVERIES_KEPT_MS);
+      const cleared = await deliveryStore.clearDeliveriesBefore(knex, old, CLEARED_AT_ONCE);
+      if (cleared > 0) return cleared;
+      const deleted = await store.findDeletedWebhook(knex);
+      if (!deleted) return 0;
+      const { webhook_id: webhookId } = deleted;
+      const rows = await deliveryStore.clearDeliveriesOfWebhook(knex, webhookId, CLEARED_AT_ONCE);
+      if (rows > 0 || now - deleted.deleted_at!.getTime() < FORGOTTEN_AFTER_MS) return rows;
+      await store.forgetWebhook(knex, webhookId);
+      return 1;
+    },
+
+    clearOf: (appId) => deliveryStore.clearDeliveriesOfApplication(knex, appId, CLEARED_AT_ONCE),
+
+    reseal: store.createSecretResealer(knex, keyring, secretContext),
+  };
+}
+
+function toWebhook(row: store.WebhookRow): Webhook {
+  return {
+    webhookId: row.webhook_id,
+    url: row.url,
+    types: row.types,
+    description: row.description,
+    enabled: row.enabled,
+    disabledReason: row.disabled_reason,
+    disabledAt: row.disabled_at,
+    failingSince: row.failing_since,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { connectTo } from '../support/database.ts';
+import { startTestService } from '../support/service.ts';
+import { bodyFor, prepare } from './examples.ts';
+import { operations } from './operations.ts';
+import { locate, newOwner, queryOf, tokenFor } from './parameters.ts';
+
+const service = await startTestService();
+const { api } = service;
+
+/** What changes something on the developers' side. */
+const changing = operations.filter(({ method, bearer, path }) => {
+  return bearer && path.startsWith('/api/v2/dev/') && !['GET', 'HEAD'].includes(method);
+});
+
+/** Operations that leave another number of entries than one. */
+const OTHERS: Readonly<Record<string, number>> = {
+  // The keys, and what they cost.
+  createResellerLicenses: 2,
+  refundResellerLicense: 2,
+  // What makes the path's variable has set it to the example already: nothing changes.
+  setVariable: 0,
+  setUserVariable: 0,
+};
+
+test.each(changing.map((operation) => [operation.operationId, operation] as const))(
+  '%s leaves its entry in the audit log, and none when it is refused',
+  async (_id, operation) => {
+    const owner = await newOwner(api);
+    const database = await connectTo(service.databaseUrl);
+    const entries = async () => {
+      const { rows } = await database.query<{ action: string }>(
+        'select action from audit_log where developer_id = $1 order by audit_id',
+        [owner.developer.developerId],
+      );
+      return rows.map(({ action }) => action);
+    };
+    await prepare(owner, operation);
+    const path = (await locate(owner, operation.path)) + queryOf(operation);
+    const body = await bodyFor(owner, operation);
+    const token = await tokenFor(owner, operation);
+    const headers = operation.requestBody && { 'content-type': operation.requestBody.mediaType };
+    const before = await entries();
+    await api.call(operation.method, path, body, { token: 'nonsense', headers });
+    expect(await entries()).toEqual(before);
+    const answer = await api.call(operation.method, path, body, { token, headers });
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    const after = await entries();
+    expect(after.slice(before.length), operation.operationId).toHaveLength(
+      OTHERS[operation.operationId] ?? 1,
+    );
+  },
+);

@@ -1,0 +1,58 @@
+import { newUser, unique } from '../support/fixtures.ts';
+import type { ContractOperation } from './operations.ts';
+import { examplePath, stockedReseller, type Owner } from './parameters.ts';
+
+type Members = Record<string, unknown>;
+
+/** What must be there before an operation can take its example, besides what its path names. */
+const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
+  endSecretOverlap: ({ api, app }) =>
+    api.post(`/api/v2/dev/apps/${app.app_id}/rotate-secret`, {}, { token: app.token }),
+  debitReseller: stockedReseller,
+  createResellerLicenses: stockedReseller,
+};
+
+/** Members of an operation's example that must be others here: what they name does not exist. */
+const replacements: Readonly<Record<string, (owner: Owner, example: Members) => Promise<Members>>> = {
+  loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
+  registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
+  verifySandboxSession: async ({ api, app }, { username = 'agent', hwid }) => {
+    const sandbox = { app_id: app.app_id, username: String(username), hwid: String(hwid) };
+    return { token: (await api.sandbox(sandbox)).body.token };
+  },
+};
+
+/** Makes what an operation's example needs. */
+export async function prepare(owner: Owner, { operationId }: ContractOperation): Promise<void> {
+  await preparations[operationId]?.(owner);
+}
+
+/**
+ * An operation's example with the owner's own application, a user of its name, his session and a new key.
+ * @returns undefined for an operation without a body; of a body that is no JSON the example as it is
+ */
+export async function bodyFor(owner: Owner, operation: ContractOperation): Promise<unknown> {
+  const { requestBody, operationId } = operation;
+  if (typeof requestBody?.example !== 'object' || requestBody.example === null) return requestBody?.example;
+  const { api, app } = owner;
+  const example = requestBody.example as Members;
+  const real: Members = { app_id: app.app_id, secret: app.secret };
+  const username = String(example['username'] ?? unique('user'));
+  if (!['registerUser', 'createUser'].includes(operationId)) {
+    const user = await newUser(api, app, {
+      username,
+      password: String(example['password'] ?? 'a user password'),
+      hwid: String(example['hwid'] ?? unique('machine')),
+    });
+    real['token'] = (await api.login(app.with(user))).body.session_id;
+    real['session_token'] = real['token'];
+  }
+  if (example['license_key'] !== undefined) [real['license_key']] = await app.keys(1, 'Pro', 30);
+  Object.assign(real, await replacements[operationId]?.(owner, example));
+  const body = Object.fromEntries(
+    Object.entries(example).map(([name, value]) => [name, real[name] ?? value]),
+  );
+  // Also where the application is named further in.
+  const [named] = /app_[0-9a-z]+/.exec(examplePath('/api/v2/dev/apps/{app_id}'))!;
+  return JSON.parse(JSON.stringify(body).replaceAll(named, app.app_id));
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newApiToken } from '../operations/support/tokens.ts';
+import type { Answer } from '../support/api.ts';
+import { DAY } from '../support/clock.ts';
+import { connectTo } from '../support/database.ts';
+import { newDeveloper } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+import { bodyFor, prepare } from './examples.ts';
+import { operations, takesJson, type ContractOperation } from './operations.ts';
+import { locate, newOwner, queryOf, tokenFor, type Owner } from './parameters.ts';
+
+const service = await startTestService();
+const { api, clock } = service;
+
+const keyed = operations.filter(({ takesKey }) => takesKey);
+
+/** A request that an operation can take, ready to be sent any number of times. */
+interface Request {
+  readonly owner: Owner;
+  readonly body: unknown;
+  send(
+    key: string,
+    other?: { readonly body?: unknown; readonly token?: string | undefined; readonly accept?: string },
+  ): Promise<Answer>;
+}
+
+async function requestOf(operation: ContractOperation): Promise<Request> {
+  const owner = await newOwner(api);
+  await prepare(owner, operation);
+  const path = (await locate(owner, operation.path)) + queryOf(operation);
+  const body = await bodyFor(owner, operation);
+  // A session of a developer would end before his key does.
+  const token = operation.schemes.includes('DeveloperToken')
+    ? (await newApiToken(api, owner.developer, ['read', 'write', 'auth:dev'])).token
+    : await tokenFor(owner, operation);
+  return {
+    owner,
+    body,
+    send: (key, other = {}) => {
+      const sent = { body, token, accept: '*/*', ...other };
+      return api.call(operation.method, path, sent.body, {
+        token: sent.token,
+        headers: {
+          accept: sent.accept,
+          'idempotency-key': key,
+          ...(operation.requestBody && { 'content-type': operation.requestBody.mediaType }),
+        },
+      });
+    },
+  };
+}
+
+/** What comes and goes by itself. */
+const RESTLESS = ['nodes', 'rate_limits', 'idempotency_keys', 'daily_statistics', 'relay_positions'];
+
+/** How many rows each table has: a second effect would leave one more somewhere. */
+async function rows(): Promise<Record<string, number>> {
+  const database = await connectTo(service.databaseUrl);
+  const tables = await database.query<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+  );
+  const names = tables.rows.map(({ name }) => name).filter((name) => !RESTLESS.includes(name));
+  const counts = names.map((name) => `select '${name}' as name, count(*)::int as rows from "${name}"`);
+  const { rows: found } = await database.query<{ name: string; rows: number }>(counts.join(' union all '));
+  return Object.fromEntries(found.map(({ name, rows: amount }) => [name, amount]));
+}
+
+const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
+
+/** Headers of an answer that are those of its content. */
+const contentOf = ({ status, headers, body }: Answer) => ({
+  status,
+  type: headers.get('content-type'),
+  body,
+});
+
+test('there are operations that take a key', () => {
+  expect(keyed.map(({ operationId }) => operationId)).toEqual(
+    expect.arrayContaining(['createApplication', 'createLicenses', 'activateLicense', 'registerDeveloper']),
+  );
+});
+
+describe.each(keyed.map((operation) => [operation.operationId, operation] as const))(
+  '%s',
+  (_id, operation) => {
+    test('has one effect and gives the same answer twice', async () => {
+      const { send } = await requestOf(operation);
+      const key = randomUUID();
+      const first = await send(key);
+      expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
+      expect(isReplayed(first)).toBe(false);
+      const after = await rows();
+      for (let n = 0; n < 2; n += 1) {
+        const again = await send(key);
+        expect(isReplayed(again)).toBe(true);
+        expect(contentOf(again)).toEqual(contentOf(first));
+        expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+      }
+      expect(await rows()).toEqual(after);
+    });
+
+    test('refuses another request with the key, and the first one is still answered', async () => {
+      const { body, send } = await requestOf(operation);
+      const key = randomUUID();
+      const first = await send(key);
+      const after = await rows();
+      // The same members, of which one more means nothing: the bytes decide.
+      const other = typeof body === 'string' ? `${body}\n` : { ...(body as object), more: 1 };
+      // Without a body it is what is asked for that differs.
+      const refused = await send(
+        key,
+        operation.requestBody ? { body: other } : { accept: 'application/json, application/problem+json' },
+      );
+      expect(refused.body).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+      expect(await rows()).toEqual(after);
+      expect(contentOf(await send(key))).toEqual(contentOf(first));
+    });
+
+    test('does not remember what failed', async () => {
+      const { send } = await requestOf(operation);
+      const key = randomUUID();
+      if (takesJson(operation)) {
+        const before = await rows();
+        expect((await send(key, { body: '{' })).status).toBe(400);
+        expect((await send(key, { body: '[]' })).status).toBe(400);
+        expect(await rows()).toEqual(before);
+      }
+      if (operation.bearer) expect((await send(key, { token: 'nonsense' })).status).toBe(401);
+      const answer = await send(key);
+      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+      expect(isReplayed(answer)).toBe(false);
+    });
+
+    test("takes an equal key of somebody else's for another one", async () => {
+      const [mine, theirs] = [await requestOf(operation), await requestOf(operation)];
+      const key = randomUUID();
+      const first = await mine.send(key);
+      const other = await theirs.send(key);
+      expect(isReplayed(other)).toBe(false);
+      expect(other.status).toBe(first.status);
+      if (!operation.schemes.includes('DeveloperToken')) return;
+      // Nor does the same request of a stranger get his answer.
+      const stranger = await mine.send(key, { token: (await newDeveloper(api)).token });
+      expect(isReplayed(stranger)).toBe(false);
+      expect(stranger.body?.['code']).not.toBe('IDEMPOTENCY_KEY_REUSED');
+    });
+
+    test.each([
+      ['', 400],
+      ['x'.repeat(256), 400],
+      ['with space', 400],
+      ['ü', 400],
+      ['x'.repeat(255), 200],
+      ['!~', 200],
+    ])('takes the key %j or not', async (key, status) => {
+      const { send } = await requestOf(operation);
+      const answer = await send(key);
+      expect(Math.floor(answer.status / 100)).toBe(status / 100);
+    });
+  },
+);
+
+describe('for a day', () => {
+  const requests: (Request & { key: string; first: Answer; operationId: string })[] = [];
+  beforeAll(async () => {
+    for (const operation of keyed) {
+      const request = await requestOf(operation);
+      const key = randomUUID();
+      requests.push({ ...request, key, first: await request.send(key), operationId: operation.operationId });
+    }
+  });
+
+  test('no answer is in the database in clear text', async () => {
+    const database = await connectTo(service.databaseUrl);
+    const { rows: kept } = await database.query<Record<string, Buffer>>('select * from idempotency_keys');
+    expect(kept.length).toBeGreaterThanOrEqual(requests.length);
+    const dump = kept
+      .flatMap((row) => Object.values(row).map((value) => value.toString('latin1')))
+      .join('\n');
+    for (const { first, key } of requests) {
+      expect(dump).not.toContain(key);
+      JSON.stringify(first.body, (_name, value: unknown) => {
+        if (typeof value === 'string' && value.length > 12) expect(dump).not.toContain(value);
+        return value;
+      });
+    }
+  });
+
+  test('an answer is remembered for 24 hours to the millisecond', async () => {
+    clock.advance(DAY - 1);
+    for (const { send, key, first, operationId } of requests) {
+      const again = await send(key);
+      expect(isReplayed(again), operationId).toBe(true);
+      expect(contentOf(again)).toEqual(contentOf(first));
+    }
+    clock.advance(1);
+    for (const { send, key, operationId } of requests) {
+      const again = await send(key);
+      expect(isReplayed(again), operationId).toBe(false);
+      expect(again.body?.['code'], operationId).not.toBe('IDEMPOTENCY_KEY_REUSED');
+    }
+  });
+
+  test('and then forgotten', async () => {
+    clock.advance(2 * DAY);
+    while ((await service.services.idempotency.clearExpired()) > 0);
+    const database = await connectTo(service.databaseUrl);
+    expect((await database.query('select 1 from idempotency_keys')).rowCount).toBe(0);
+  });
+});
+
+test('who has lost his credentials gets no answer of theirs again', async () => {
+  const { app, developer } = await newOwner(api);
+  const owner = await requestOf(keyed.find(({ operationId }) => operationId === 'activateLicense')!);
+  const key = randomUUID();
+  expect((await owner.send(key)).status).toBe(200);
+  await api.post(
+    `/api/v2/dev/apps/${owner.owner.app.app_id}/rotate-secret`,
+    { overlap_seconds: 0 },
+    owner.owner.developer,
+  );
+  expect((await owner.send(key)).body).toMatchObject({ status: 401, code: 'INVALID_APP_CREDENTIALS' });
+
+  const bot = await newApiToken(api, developer, ['write']);
+  const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+  const body = { amount: 1, duration_days: 1, tier: 'Pro' };
+  const create = () => api.post(path, body, { token: bot.token, headers: { 'idempotency-key': key } });
+  expect((await create()).status).toBe(201);
+  await api.call('DELETE', `/api/v2/dev/tokens/${bot.token_id}`, undefined, developer);
+  expect((await create()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+});

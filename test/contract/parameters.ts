@@ -1,0 +1,217 @@
+import type { Api } from '../support/api.ts';
+import { ban, newApp, newDeveloper, newSession, type App, type Developer } from '../support/fixtures.ts';
+import { operations, type ContractOperation } from './operations.ts';
+
+/** Somebody who owns what paths name, and may act upon it. */
+export interface Owner {
+  readonly api: Api;
+  readonly developer: Developer;
+  readonly app: App;
+  /** What was made for him so far, by what it was made for. */
+  readonly made: Map<string, Promise<string>>;
+}
+
+/** A new developer with an application. */
+export async function newOwner(api: Api): Promise<Owner> {
+  const developer = await newDeveloper(api);
+  return { api, developer, app: await newApp(api, developer), made: new Map() };
+}
+
+/**
+ * Makes something that an owner has. @param prefix the path up to it, filled in already
+ * @returns the value of its path parameter
+ */
+type Maker = (owner: Owner, prefix: string) => Promise<string>;
+
+/**
+ * How to come by the values of path parameters. What is not in here is made as the contract's example says: by a POST to
+ * the path before the parameter, whose answer names it, or by a PUT to the path itself.
+ */
+const makers: Readonly<Record<string, Maker>> = {
+  app_id: async ({ app }) => app.app_id,
+  // The example bans a user, who would have to exist.
+  ban_id: ({ api, app }) => ban(api, app, { kind: 'network', network: '203.0.113.7' }),
+  user_id: async (owner, prefix) => {
+    const { api, app } = owner;
+    const { token, owner: user } = await newSession(api, app);
+    // A reseller's users are those of his keys.
+    if (prefix.startsWith('/api/v2/dev/reseller/')) {
+      const license_key = idIn(await buyKey(owner), 'license_key');
+      await api.activate(app.with({ username: user.username, license_key }));
+    }
+    return (await api.verify({ app_id: app.app_id, token })).body.user_id;
+  },
+  license_id: async (owner, prefix) => {
+    const { api, app } = owner;
+    if (prefix.startsWith('/api/v2/dev/reseller/')) return idIn(await buyKey(owner), 'license_id');
+    const wanted = { amount: 1, duration_days: 30, tier: 'Standard' };
+    const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+    return idIn((await api.post(path, wanted, app)).body, 'license_id');
+  },
+  delivery_id: async (owner, prefix) => {
+    await send(owner, 'POST', `${prefix.replace(/\/deliveries$/, '')}/test`);
+    return idIn((await send(owner, 'GET', prefix)).body, 'delivery_id');
+  },
+};
+
+/** What no owner has, of a form that he could have. */
+const ABSENT: Readonly<Record<string, string>> = { name: 'absent', file_name: 'absent.bin' };
+
+/**
+ * A path that leads to something of the owner.
+ * @throws Error when it has a parameter that is neither known here nor made by an example of the contract
+ */
+export async function locate(owner: Owner, path: string): Promise<string> {
+  return fill(path, (name, prefix) => {
+    const key = `${prefix}/{${name}}`;
+    const known = owner.made.get(key) ?? (makers[name] ?? makerOf(name))(owner, prefix);
+    owner.made.set(key, known);
+    return known;
+  });
+}
+
+/** The same path to something that does not exist, below what does. */
+export async function locateAbsent(owner: Owner, path: string): Promise<string> {
+  const last = path.lastIndexOf('{');
+  const name = path.slice(last + 1, path.indexOf('}', last));
+  return (
+    (await locate(owner, path.slice(0, last))) +
+    absentOf(path, name) +
+    path.slice(path.indexOf('}', last) + 1)
+  );
+}
+
+/** A path with the contract's own examples in it: of the right form, and there is nothing at it. */
+export function examplePath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => absentOf(path, name));
+}
+
+/** The query of an operation: what it must have, by the contract's examples. */
+export function queryOf({ parameters }: ContractOperation): string {
+  const needed = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
+  const query = new URLSearchParams(
+    Object.fromEntries(needed.map(({ name, example }) => [name, String(example)])),
+  ).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+function absentOf(path: string, name: string): string {
+  const operation = operations.find((each) => each.path === path);
+  const example = operation?.parameters.find((each) => each.in === 'path' && each.name === name)?.example;
+  return ABSENT[name] ?? String(example ?? 'absent');
+}
+
+/** A token of the owner that an operation takes, with every scope; undefined where it needs none. */
+export async function tokenFor(
+  owner: Owner,
+  { bearer, schemes }: ContractOperation,
+): Promise<string | undefined> {
+  if (!bearer) return undefined;
+  if (schemes.includes('DeveloperToken')) return owner.developer.token;
+  if (schemes.includes('SessionToken')) return sessionToken(owner);
+  if (schemes.includes('ResellerToken')) return resellerToken(owner, ['read', 'write']);
+  throw new Error(`no token for ${schemes.join(', ')}: add it to test/contract/parameters.ts`);
+}
+
+/** The token of a session of a user of the owner's application. */
+export function sessionToken(owner: Owner): Promise<string> {
+  return once(owner, 'session', async () => (await newSession(owner.api, owner.app)).token);
+}
+
+/** Whether there are resellers in the contract. */
+export const hasResellers = operations.some(({ operationId }) => operationId === 'createResellerToken');
+
+/** A token of a reseller of the owner. */
+export async function resellerToken(owner: Owner, scopes: readonly string[]): Promise<string> {
+  const path = await locate(owner, '/api/v2/dev/resellers/{reseller_id}/tokens');
+  const { body } = await owner.api.post(path, { name: 'till', scopes }, owner.developer);
+  return String(body['token']);
+}
+
+/** A token of a reseller of the owner, who has money, and a price for 30 days of Pro. */
+export async function stockedReseller(owner: Owner): Promise<string> {
+  return once(owner, 'stocked reseller', async () => {
+    const { api, app, developer } = owner;
+    const path = await locate(owner, '/api/v2/dev/resellers/{reseller_id}');
+    const prices = [{ app_id: app.app_id, tier: 'Pro', duration_days: 30, price: 1 }];
+    await api.post(`${path}/credits`, { amount: 1000 }, developer);
+    await api.call('PUT', `${path}/prices`, { prices }, developer);
+    return resellerToken(owner, ['read', 'write']);
+  });
+}
+
+/** What a reseller of the owner gets for his money. */
+async function buyKey(owner: Owner): Promise<unknown> {
+  const wanted = { app_id: owner.app.app_id, tier: 'Pro', duration_days: 30, amount: 1 };
+  const token = await stockedReseller(owner);
+  return (await owner.api.post('/api/v2/dev/reseller/licenses', wanted, { token })).body;
+}
+
+function once(owner: Owner, key: string, make: () => Promise<string>): Promise<string> {
+  const known = owner.made.get(key) ?? make();
+  owner.made.set(key, known);
+  return known;
+}
+
+async function fill(
+  path: string,
+  valueOf: (name: string, prefix: string) => Promise<string>,
+): Promise<string> {
+  let filled = '';
+  for (const part of path.slice(1).split('/')) {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    filled += `/${name === undefined ? part : encodeURIComponent(await valueOf(name, filled))}`;
+  }
+  return filled;
+}
+
+/** Makes a thing as the contract's example does. What sessions read is written on the developers' side. */
+function makerOf(name: string): Maker {
+  return async (owner, given) => {
+    const prefix = given.replace(/^\/api\/v2\/client\/apps\//, '/api/v2/dev/apps/');
+    const posted = operationAt('POST', prefix);
+    if (posted) return idIn((await send(owner, 'POST', prefix)).body, name);
+    const chosen = EXAMPLE_NAMES[name] ?? name;
+    if (operationAt('PUT', `${prefix}/${chosen}`)) {
+      await send(owner, 'PUT', `${prefix}/${chosen}`);
+      return chosen;
+    }
+    throw new Error(`no value for {${name}} behind ${given}: add a maker to test/contract/parameters.ts`);
+  };
+}
+
+const EXAMPLE_NAMES: Readonly<Record<string, string>> = { name: 'motd', file_name: 'setup.bin' };
+
+function operationAt(method: string, path: string): ContractOperation | undefined {
+  const segments = path.split('/');
+  return operations.find(
+    (operation) =>
+      operation.method === method &&
+      operation.path.split('/').length === segments.length &&
+      operation.path.split('/').every((part, place) => part.startsWith('{') || part === segments[place]),
+  );
+}
+
+/** Sends the contract's example to an address of the developer's side. */
+async function send({ api, developer }: Owner, method: string, path: string) {
+  const { requestBody } = operationAt(method, path) ?? {};
+  const answer = await api.call(method, path, requestBody?.example, {
+    token: developer.token,
+    ...(requestBody && { headers: { 'content-type': requestBody.mediaType } }),
+  });
+  if (answer.status >= 300) {
+    throw new Error(`${method} ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+  return answer;
+}
+
+/** The first member of a name in an answer, however deep. */
+function idIn(answer: unknown, name: string): string {
+  const found: string[] = [];
+  JSON.stringify(answer, (member, value: unknown) => {
+    if (member === name && typeof value === 'string') found.push(value);
+    return value;
+  });
+  if (found.length === 0) throw new Error(`no ${name} in ${JSON.stringify(answer)}`);
+  return found[0]!;
+}

@@ -1,0 +1,161 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { bodyFor, prepare } from '../contract/examples.ts';
+import { operations, type ContractOperation } from '../contract/operations.ts';
+import { locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
+import { newApp, newDeveloper } from '../support/fixtures.ts';
+import { spawnService } from '../support/processes.ts';
+import { LightClient, type LightAnswer } from './load.ts';
+import { startTwoProcesses } from './two-processes.ts';
+
+const masterKey = Buffer.alloc(32, 7).toString('base64');
+const two = await startTwoProcesses({ MASTER_KEY: masterKey });
+const { client, sql } = two;
+const [{ api }] = two.services;
+
+/** Operations whose answer is JSON; the light client reads nothing else. */
+const keyed = operations.filter(
+  ({ takesKey, responses }) =>
+    takesKey &&
+    Object.entries(responses).every(([status, content]) => status >= '300' || 'application/json' in content),
+);
+
+/** How many changes were recorded. */
+async function changes(): Promise<number> {
+  const [row] = await sql<{ changes: number }>(
+    'select ((select count(*) from events) + (select count(*) from audit_log))::int as changes',
+  );
+  return row!.changes;
+}
+
+/** Makes a request of an operation that can be sent to either process. */
+async function requestOf(operation: ContractOperation) {
+  const owner = await newOwner(api);
+  await prepare(owner, operation);
+  const path = (await locate(owner, operation.path)) + queryOf(operation);
+  const body = await bodyFor(owner, operation);
+  const token = await tokenFor(owner, operation);
+  const { requestBody } = operation;
+  return (turn: number, key?: string): Promise<LightAnswer> =>
+    client(turn).call(operation.method, path, body, {
+      token,
+      headers: {
+        ...(requestBody && { 'content-type': requestBody.mediaType }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
+    });
+}
+
+/** Sends again while the first request with the key is under way. */
+async function untilAnswered(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
+  for (;;) {
+    const answer = await send();
+    if (answer.code !== 'IDEMPOTENCY_KEY_IN_USE') return answer;
+    expect(answer.status).toBe(409);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    await delay(randomInt(5, 60));
+  }
+}
+
+describe.each(keyed.map((operation) => [operation.operationId, operation] as const))(
+  '%s, 100 times at once over two processes',
+  { timeout: 60_000 },
+  (_id, operation) => {
+    test('one effect and one answer', async () => {
+      const alone = await requestOf(operation);
+      const beforeAlone = await changes();
+      expect((await alone(0)).status).toBeLessThan(300);
+      const effect = (await changes()) - beforeAlone;
+
+      const send = await requestOf(operation);
+      const key = randomUUID();
+      const before = await changes();
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, turn) => untilAnswered(() => send(turn, key))),
+      );
+      expect((await changes()) - before).toBe(effect);
+      const [first] = answers;
+      expect(first!.status, JSON.stringify(first!.body)).toBeLessThan(300);
+      for (const answer of answers) {
+        expect({ status: answer.status, body: answer.body }).toEqual({
+          status: first!.status,
+          body: first!.body,
+        });
+      }
+      const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
+      expect(replayed).toHaveLength(99);
+    });
+  },
+);
+
+test('many keys at once each have their own effect', { timeout: 60_000 }, async () => {
+  const app = await newApp(api);
+  const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+  const keys = Array.from({ length: 40 }, () => randomUUID());
+  const body = { amount: 1, duration_days: 30, tier: 'Pro' };
+  const answers = await Promise.all(
+    [...keys, ...keys, ...keys].map((key, turn) =>
+      untilAnswered(() =>
+        client(turn).call('POST', path, body, { token: app.token, headers: { 'idempotency-key': key } }),
+      ),
+    ),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  const made = new Set(answers.map(({ body: { licenses } }) => JSON.stringify(licenses)));
+  expect(made.size).toBe(40);
+  const [count] = await sql<{ made: number }>(
+    'select count(*)::int as made from licenses where app_id = $1',
+    [app.app_id],
+  );
+  expect(count!.made).toBe(40);
+});
+
+test('kill -9 in the middle leaves neither effect nor answer, or both', { timeout: 90_000 }, async () => {
+  const app = await newApp(api, await newDeveloper(api));
+  const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+  const body = { amount: 20, duration_days: 30, tier: 'Pro' };
+  const acknowledged = new Map<string, string>();
+  const keys: string[] = [];
+  const send = (at: LightClient, key: string) =>
+    at.call('POST', path, body, { token: app.token, headers: { 'idempotency-key': key } });
+
+  for (let round = 0; round < 3; round += 1) {
+    const victim = await spawnService({
+      DATABASE_URL: two.databaseUrl,
+      MASTER_KEY: masterKey,
+      LOG_LEVEL: 'error',
+    });
+    const at = new LightClient(victim.api.baseUrl);
+    const burst = Array.from({ length: 60 }, () => randomUUID());
+    keys.push(...burst);
+    let answered = 0;
+    const sent = burst.map((key) =>
+      send(at, key).then(
+        (answer) => {
+          answered += 1;
+          if (answer.status === 201) acknowledged.set(key, JSON.stringify(answer.body));
+        },
+        () => {},
+      ),
+    );
+    await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(5 * round);
+    await victim.end('SIGKILL');
+    await Promise.all(sent);
+  }
+  expect(acknowledged.size).toBeGreaterThan(0);
+  expect(acknowledged.size).toBeLessThan(keys.length);
+
+  for (const [turn, key] of keys.entries()) {
+    const answer = await untilAnswered(() => send(client(turn), key));
+    expect(answer.status).toBe(201);
+    const known = acknowledged.get(key);
+    if (known !== undefined) expect(JSON.stringify(answer.body)).toBe(known);
+  }
+  const [count] = await sql<{ made: number; told: number }>(
+    `select (select count(*)::int from licenses where app_id = $1) as made,
+       (select count(*)::int from events where app_id = $1 and type = 'license.created') as told`,
+    [app.app_id],
+  );
+  expect(count).toEqual({ made: 20 * keys.length, told: keys.length });
+});

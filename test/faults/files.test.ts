@@ -1,0 +1,202 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { startTwoProcesses } from '../counting/two-processes.ts';
+import {
+  download,
+  downloadOf,
+  fileOf,
+  newContent,
+  putFile,
+  sha256,
+  upload,
+} from '../operations/support/files.ts';
+import { newApp, type App } from '../support/fixtures.ts';
+import { spawnService, temporaryFolder, type ServiceProcess } from '../support/processes.ts';
+import { startTestService } from '../support/service.ts';
+import { DAY } from '../support/clock.ts';
+
+const PATIENCE_MS = 120_000;
+const MIB = 1024 * 1024;
+const dataDir = await temporaryFolder(afterAll);
+const settings = { MASTER_KEY: randomBytes(32).toString('base64'), DATA_DIR: dataDir, LOG_LEVEL: 'error' };
+const { services, sql, databaseUrl } = await startTwoProcesses(settings);
+const [{ api }, second] = services;
+const contents = () => readdir(join(dataDir, 'files'));
+
+/** Begins an upload; the caller sends the content. */
+function beginUpload(
+  service: Pick<ServiceProcess, 'api'>,
+  app: App,
+  name: string,
+  length?: number,
+): ClientRequest {
+  return request(service.api.baseUrl + fileOf(app, name), {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${app.token}`,
+      'content-type': 'application/octet-stream',
+      ...(length !== undefined && { 'content-length': String(length) }),
+    },
+  });
+}
+
+test('what one process stores, the other one gives', async () => {
+  const app = await newApp(api);
+  const content = newContent(300_000);
+  await upload(api, app, 'a', content);
+  const got = await download(second.api, downloadOf(app, 'a'));
+  expect(got.content.equals(content)).toBe(true);
+});
+
+test('of uploads of one name at the same time one holds, whole; readers never see anything else', async () => {
+  const app = await newApp(api);
+  const all = Array.from({ length: 12 }, (_, n) => newContent(200_000 + n));
+  const known = new Set(all.map((content) => sha256(content)));
+  await upload(api, app, 'a', all[0]!);
+  let over = false;
+  const seen = new Set<string>();
+  const reader = (async () => {
+    for (let n = 0; !over; n += 1) {
+      const { status, content, headers } = await download(services[n % 2]!.api, downloadOf(app, 'a'));
+      expect([status, known.has(sha256(content))]).toEqual([200, true]);
+      expect(headers.get('etag')).toBe(`"${sha256(content)}"`);
+      seen.add(sha256(content));
+    }
+  })();
+  for (let round = 0; round < 3; round += 1) {
+    const four = all.slice(round * 4, round * 4 + 4);
+    const answers = await Promise.all(
+      four.map((content, n) => putFile(services[n % 2]!.api, app, 'a', content)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  }
+  over = true;
+  await reader;
+  const rows = await sql('select 1 from files where app_id = $1', [app.app_id]);
+  const needless = await sql('select 1 from blobs where clear_after is not null');
+  expect([rows.length, needless.length]).toEqual([1, 12]);
+});
+
+test('a new name at the same time is one file', async () => {
+  const app = await newApp(api);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => putFile(services[n % 2]!.api, app, 'new', newContent(1000))),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  expect(new Set(answers.map(({ body }) => body.file_id)).size).toBe(1);
+});
+
+test(
+  'kill -9 in the middle of an upload: nothing of it is seen, and what is left is cleared away',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const app = await newApp(api);
+    const content = newContent();
+    await upload(api, app, 'a', content);
+    const before = await contents();
+    const victim = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
+    for (const name of ['a', 'b']) {
+      const sent = beginUpload(victim, app, name, 50 * MIB);
+      sent.on('error', () => {});
+      sent.write(randomBytes(5 * MIB));
+    }
+    await expect.poll(async () => (await contents()).length).toBe(before.length + 2);
+    expect(await victim.end('SIGKILL')).toBeNull();
+    expect(await contents()).toHaveLength(before.length + 2);
+    expect((await download(api, downloadOf(app, 'a'))).content).toEqual(content);
+    expect((await download(api, downloadOf(app, 'b'))).status).toBe(404);
+    await upload(api, app, 'b', content);
+
+    // A node a day later.
+    const later = await startTestService({ ...settings, DATABASE_URL: databaseUrl });
+    const real = Date.now() - later.clock.now().getTime();
+    later.clock.advance(real + DAY);
+    while ((await later.services.files.clearContents()) > 0);
+    const left = await sql('select 1 from blobs where clear_after is not null');
+    const files = await sql('select 1 from files');
+    expect([left.length, (await contents()).length]).toEqual([0, files.length]);
+    expect((await download(api, downloadOf(app, 'b'))).content).toEqual(content);
+  },
+);
+
+test('60 MB go in and out in a process whose memory stays flat', { timeout: PATIENCE_MS }, async () => {
+  const app = await newApp(api);
+  const service = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
+  const piece = randomBytes(MIB);
+  const transfer = async (name: string, mebibytes: number) => {
+    const sent = beginUpload(service, app, name);
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const hash = createHash('sha256');
+    for (let n = 0; n < mebibytes; n += 1) {
+      hash.update(piece);
+      if (!sent.write(piece)) await once(sent, 'drain');
+    }
+    sent.end();
+    const [answer] = await answered;
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    const received = createHash('sha256');
+    const { body } = await fetch(service.api.baseUrl + downloadOf(app, name));
+    for await (const part of body!) received.update(part);
+    expect(received.digest('hex')).toBe(hash.digest('hex'));
+  };
+  const peak = () =>
+    Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.child.pid}/status`, 'utf8'))![1]) / 1024;
+  await transfer('warm', 10);
+  const before = peak();
+  await transfer('large', 60);
+  await Promise.all(['b', 'c', 'd'].map((name) => transfer(name, 60)));
+  const grown = peak() - before;
+  console.log(`240 MB in and out: peak memory ${before.toFixed(0)} MB, and ${grown.toFixed(0)} MB more`);
+  expect(grown).toBeLessThan(100);
+});
+
+test('SIGTERM: downloads and uploads that are under way are finished', { timeout: PATIENCE_MS }, async () => {
+  const app = await newApp(api);
+  const service = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
+  const content = newContent(40 * MIB);
+  await upload(service.api, app, 'a', content);
+  const answered = once(request(service.api.baseUrl + downloadOf(app, 'a')).end(), 'response') as Promise<
+    [IncomingMessage]
+  >;
+  const [answer] = await answered;
+  const sent = beginUpload(service, app, 'b', 10);
+  const uploaded = once(sent, 'response') as Promise<[IncomingMessage]>;
+  const before = (await contents()).length;
+  sent.write('12345');
+  await expect.poll(async () => (await contents()).length).toBe(before + 1);
+  const ended = service.end('SIGTERM');
+  // Nobody is listening any more: the drain has begun.
+  await expect
+    .poll(() =>
+      fetch(`${service.api.baseUrl}/health`).then(
+        () => 'answers',
+        () => 'refuses',
+      ),
+    )
+    .toBe('refuses');
+  sent.end('67890');
+  const received = createHash('sha256');
+  for await (const part of answer) received.update(part as Buffer);
+  expect(received.digest('hex')).toBe(sha256(content));
+  expect((await uploaded)[0].statusCode).toBe(200);
+  expect(await ended).toBe(0);
+  expect((await download(api, downloadOf(app, 'b'))).content.toString()).toBe('1234567890');
+});
+
+test('SIGTERM: a download that never ends does not keep the process', { timeout: PATIENCE_MS }, async () => {
+  const app = await newApp(api);
+  const service = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
+  await upload(service.api, app, 'a', newContent(40 * MIB));
+  const sent = request(service.api.baseUrl + downloadOf(app, 'a')).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.on('error', () => {});
+  // Code 0: it has ended by itself, before the 10 s after which it would give up.
+  expect(await service.end('SIGTERM')).toBe(0);
+  answer.destroy();
+});

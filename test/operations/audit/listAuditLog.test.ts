@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import { SECOND } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
+import { ban, newApp, newDeveloper, newUser, type App, type Developer } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { expectError, expectFaults } from '../support/errors.ts';
+import { auditLog, newApiToken } from '../support/tokens.ts';
+
+type Entry = components['schemas']['AuditEntry'];
+
+const service = await startTestService();
+const { api, clock } = service;
+
+const list = (token: string, query = '') =>
+  api.call<components['schemas']['AuditLog']>('GET', `/api/v2/dev/audit-log${query}`, undefined, { token });
+
+describe('a search', () => {
+  let developer: Developer;
+  let [first, second]: App[] = [];
+  let bot: { token_id: string; token: string };
+  let all: Entry[];
+  let middle: string;
+
+  beforeAll(async () => {
+    developer = await newDeveloper(api);
+    first = await newApp(api, developer);
+    clock.advance(10 * SECOND);
+    middle = clock.now().toISOString();
+    second = await newApp(api, developer);
+    bot = await newApiToken(api, developer, ['write']);
+    clock.advance(10 * SECOND);
+    await api.call('PATCH', `/api/v2/dev/apps/${first.app_id}`, { paused: true }, { token: bot.token });
+    all = await auditLog(api, developer);
+  });
+
+  test('without a filter has everything, newest first', () => {
+    expect(all.map(({ action }) => action)).toEqual([
+      'application.paused',
+      'api_token.created',
+      'application.created',
+      'application.created',
+      'developer.registered',
+    ]);
+    expect(all[0]).toEqual({
+      audit_id: expect.stringMatching(/^aud_[0-9a-z]{26}$/),
+      app_id: first!.app_id,
+      actor: { kind: 'api_token', id: bot.token_id, address: '127.0.0.1' },
+      action: 'application.paused',
+      target: first!.app_id,
+      data: { status_code: 'paused', changed: [] },
+      created_at: clock.now().toISOString(),
+    });
+  });
+
+  test.each<[string, () => string, number[]]>([
+    ['app_id', () => `app_id=${first!.app_id}`, [0, 3]],
+    ['app_id of none', () => 'app_id=app_absent', []],
+    ['actor_id', () => `actor_id=${bot.token_id}`, [0]],
+    ['actor_id of the developer', () => `actor_id=${developer.developerId}`, [1, 2, 3, 4]],
+    ['action', () => 'action=application.created', [2, 3]],
+    ['a part of an action', () => 'action=application', []],
+    ['target', () => `target=${bot.token_id}`, [1]],
+    ['address', () => 'address=127.0.0.1', [0, 1, 2, 3, 4]],
+    ['another address', () => 'address=203.0.113.9', []],
+    ['since', () => `since=${middle}`, [0, 1, 2]],
+    ['until', () => `until=${middle}`, [3, 4]],
+    ['since and until', () => `since=${middle}&until=${clock.now().toISOString()}`, [1, 2]],
+    ['several at once', () => `app_id=${second!.app_id}&action=application.created&since=${middle}`, [2]],
+    ['what contradicts itself', () => `app_id=${second!.app_id}&target=${first!.app_id}`, []],
+    ['in SQL', () => `action=${encodeURIComponent("' or 1=1 --")}`, []],
+  ])('by %s', async (_what, query, places) => {
+    const { status, body } = await list(developer.token, `?${query()}`);
+    expect(status).toBe(200);
+    expect(body.data).toEqual(places.map((place) => all[place]));
+  });
+
+  test('goes through pages, filtered or not', async () => {
+    for (const [filter, wanted] of [
+      ['', all],
+      [`&actor_id=${developer.developerId}`, all.slice(1)],
+    ] as const) {
+      const seen: Entry[] = [];
+      let cursor = '';
+      do {
+        const { body } = await list(developer.token, `?limit=2${filter}${cursor}`);
+        expect(body.data.length).toBeLessThanOrEqual(2);
+        seen.push(...body.data);
+        cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
+      } while (cursor !== '');
+      expect(seen).toEqual(wanted);
+    }
+  });
+
+  test('of another developer finds nothing, whatever it asks for, nor is it found in a cursor', async () => {
+    const stranger = await newDeveloper(api);
+    const own = await auditLog(api, stranger);
+    expect(own.map(({ action }) => action)).toEqual(['developer.registered']);
+    for (const query of [
+      `app_id=${first!.app_id}`,
+      `actor_id=${developer.developerId}`,
+      `target=${bot.token_id}`,
+    ]) {
+      expect((await list(stranger.token, `?${query}`)).body.data).toEqual([]);
+    }
+    const { next_cursor: cursor } = (await list(developer.token, '?limit=1')).body;
+    for (const { actor } of (await list(stranger.token, `?cursor=${cursor}`)).body.data) {
+      expect(actor.id).toBe(stranger.developerId);
+    }
+  });
+
+  test.each([
+    ['limit=0', 'query/limit'],
+    ['cursor=nonsense', 'query/cursor'],
+    ['since=yesterday', 'query/since'],
+    ['until=2026-13-01T00:00:00Z', 'query/until'],
+    ['app_id=', 'query/app_id'],
+    ['nobody=x', 'query/nobody'],
+  ])('%s is refused', async (query, pointer) => {
+    expectFaults(await list(developer.token, `?${query}`), pointer);
+  });
+});
+
+test('entries cannot be changed, deleted or truncated, not even in the database', async () => {
+  const developer = await newDeveloper(api);
+  const before = await auditLog(api, developer);
+  expect(before).toHaveLength(1);
+  const database = await connectTo(service.databaseUrl);
+  for (const statement of [
+    `update audit_log set action = 'nothing'`,
+    'delete from audit_log',
+    'truncate audit_log',
+  ]) {
+    await expect(database.query(statement)).rejects.toThrow(/never changed/);
+  }
+  expect(await auditLog(api, developer)).toEqual(before);
+});
+
+test('a change that fails leaves no entry', async () => {
+  const developer = await newDeveloper(api);
+  const app = await newApp(api, developer);
+  const before = await auditLog(api, developer);
+  await api.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, { status: 'active', paused: true }, app);
+  await api.post(`/api/v2/dev/apps/${app.app_id}/bans`, { kind: 'user', username: 'nobody' }, app);
+  await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}/bans/ban_absent`, undefined, app);
+  await api.call('DELETE', '/api/v2/dev/tokens/tok_absent', undefined, app);
+  expect(await auditLog(api, developer)).toEqual(before);
+});
+
+test('entries of an application outlive it', async () => {
+  const developer = await newDeveloper(api);
+  const app = await newApp(api, developer);
+  const { username } = await newUser(api, app);
+  await ban(api, app, { kind: 'user', username });
+  await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, app);
+  const entries = await auditLog(api, developer, `&app_id=${app.app_id}`);
+  expect(entries.map(({ action }) => action)).toEqual([
+    'application.deleted',
+    'user.banned',
+    'application.created',
+  ]);
+});
+
+test('INSUFFICIENT_SCOPE', async () => {
+  const { token } = await newApiToken(api, await newDeveloper(api), ['read', 'write']);
+  expectError(await list(token), 403, 'INSUFFICIENT_SCOPE');
+});

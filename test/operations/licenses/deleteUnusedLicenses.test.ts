@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newDeveloper } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { licensesOf, redeemed, scoped } from '../support/licenses.ts';
+
+const { api, databaseUrl } = await startTestService();
+
+test('deletes what is unused, counts it, and leaves everything else', async () => {
+  const [app, sibling] = [await newApp(api), await newApp(api)];
+  const licenses = licensesOf(api, app);
+  await licensesOf(api, sibling).create(3);
+  await licenses.create(4);
+  const [paused, banned] = await licenses.create(2);
+  const used = await redeemed(api, app);
+  await licenses.pause(paused!.license_id);
+  await licenses.ban(banned!.license_id);
+  const { status, body } = await licenses.deleteUnused();
+  expect({ status, body }).toEqual({ status: 200, body: { status: 'success', deleted: 4 } });
+  expect((await licenses.list()).body.data.map(({ license_id }) => license_id).sort()).toEqual(
+    [paused!, banned!, used].map(({ license_id }) => license_id).sort(),
+  );
+  expect((await licenses.deleteUnused()).body.deleted).toBe(0);
+  expect((await licensesOf(api, sibling).list()).body.data).toHaveLength(3);
+});
+
+test('of one tier', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  await licenses.create(3, { tier: 'Pro' });
+  await licenses.create(2, { tier: 'VIP' });
+  expect((await licenses.deleteUnused('?status=unused&tier=None')).body.deleted).toBe(0);
+  expect((await licenses.deleteUnused('?status=unused&tier=Pro')).body.deleted).toBe(3);
+  expect((await licenses.list()).body.data.map(({ tier }) => tier)).toEqual(['VIP', 'VIP']);
+});
+
+test('25,000 keys in parts, each told', { timeout: 120_000 }, async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  for (const amount of [10_000, 10_000, 5_000]) await licenses.create(amount);
+  expect((await licenses.deleteUnused()).body.deleted).toBe(25_000);
+  const database = await connectTo(databaseUrl);
+  const { rows } = await database.query<{ amount: number }>(
+    `select (data->>'amount')::int as amount from events where app_id = $1 and type = 'license.deleted' order by sequence`,
+    [app.app_id],
+  );
+  expect(rows.map(({ amount }) => amount)).toEqual([10_000, 10_000, 5_000]);
+});
+
+test('VALIDATION_FAILED unless it says that unused ones are meant', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  await licenses.create(1);
+  for (const query of ['', '?status=redeemed', '?status=', '?status=unused&status=unused', '?tier=Pro'])
+    expectFaults(await licenses.deleteUnused(query), 'query/status');
+  expect((await licenses.list()).body.data).toHaveLength(1);
+});
+
+test('one at a time a developer: the others get TOO_MANY_REQUESTS', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  await licenses.create(10_000);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => licenses.deleteUnused()));
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const answer of refused) expectError(answer, 429, 'TOO_MANY_REQUESTS');
+  const deleted = answers.reduce((sum, { body }) => sum + (body.deleted ?? 0), 0);
+  expect(deleted).toBe(10_000);
+});
+
+test("another developer's application is answered as an absent one, and it needs a token that may write", async () => {
+  const app = await newApp(api);
+  await licensesOf(api, app).create(1);
+  const { token } = await newDeveloper(api);
+  const foreign = await licensesOf(api, { app_id: app.app_id, token }).deleteUnused();
+  const absent = await licensesOf(api, { app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', token }).deleteUnused();
+  expectError(absent, 404, 'APPLICATION_NOT_FOUND');
+  expect(comparable(foreign)).toEqual(comparable(absent));
+  expectError(await licensesOf(api, { app_id: app.app_id }).deleteUnused(), 401, 'UNAUTHORIZED');
+  const reader = licensesOf(api, await scoped(api, app, 'read'));
+  expectError(await reader.deleteUnused(), 403, 'INSUFFICIENT_SCOPE');
+  expect((await licensesOf(api, app).list()).body.data).toHaveLength(1);
+});

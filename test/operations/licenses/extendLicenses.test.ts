@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'vitest';
+import { DAY } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newDeveloper, newUser, type App } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { inDays, verifyAnew } from '../support/journeys.ts';
+import { licensesOf, redeemed, scoped, type CreatedLicense } from '../support/licenses.ts';
+
+const { api, clock, databaseUrl } = await startTestService();
+const ids = (licenses: readonly { license_id: string }[]) => licenses.map(({ license_id }) => license_id);
+const LIFETIME = '9999-12-31T23:59:59.999Z';
+
+/** When each tier of a user ends, as the database has it. */
+async function endsOf(app: App, username: string): Promise<Record<string, string>> {
+  const database = await connectTo(databaseUrl);
+  const { rows } = await database.query<{ tier: string; ends_at: Date }>(
+    `select tier, ends_at from subscriptions join users using (user_id) where app_id = $1 and username = $2`,
+    [app.app_id, username],
+  );
+  return Object.fromEntries(rows.map(({ tier, ends_at }) => [tier, ends_at.toISOString()]));
+}
+
+describe('keys that nobody has redeemed', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+
+  test('last so many days more, paused ones too; lifetimes, banned ones and those at the limit stay', async () => {
+    const [first, paused, banned] = (await licenses.create(3)) as [
+      CreatedLicense,
+      CreatedLicense,
+      CreatedLicense,
+    ];
+    const [lifetime] = await licenses.create(1, { duration_days: null });
+    const [long] = await licenses.create(1, { duration_days: 36_500 });
+    const [bystander] = await licenses.create(1);
+    await licenses.pause(paused.license_id);
+    await licenses.ban(banned.license_id);
+    const license_ids = ids([first, paused, banned, lifetime!, long!]);
+    const { status, body } = await licenses.extend({ days: 7, license_ids });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { status: 'success', licenses: 2, users: 0, left: 3 },
+    });
+    const { data } = (await licenses.list()).body;
+    const days = new Map(data.map(({ license_id, duration_days }) => [license_id, duration_days]));
+    expect([...license_ids, bystander!.license_id].map((id) => days.get(id))).toEqual([
+      37,
+      37,
+      30,
+      null,
+      36_500,
+      30,
+    ]);
+  });
+
+  test('are taken once when they are named twice', async () => {
+    const [made] = await licenses.create(1);
+    const { license_id } = made!;
+    const { body } = await licenses.extend({ days: 1, license_ids: [license_id, license_id] });
+    expect(body).toMatchObject({ licenses: 1, left: 0 });
+    expect((await licenses.get(license_id)).body.license.duration_days).toBe(31);
+  });
+});
+
+describe('keys that were redeemed', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+
+  test('extend the subscription of their holder in that tier, and not themselves', async () => {
+    const { license_id, user } = await redeemed(api, app);
+    const { body } = await licenses.extend({ days: 7, license_ids: [license_id] });
+    expect(body).toEqual({ status: 'success', licenses: 0, users: 1, left: 0 });
+    expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 37) });
+    expect((await licenses.get(license_id)).body.license.duration_days).toBe(30);
+  });
+
+  test('several of one user extend each of his tiers once', async () => {
+    const { license_id, user } = await redeemed(api, app);
+    const more = [
+      ...(await licenses.create(2, { tier: 'Pro' })),
+      ...(await licenses.create(1, { tier: 'VIP' })),
+    ];
+    for (const { license_key } of more)
+      await api.activate(app.with({ username: user.username, license_key }));
+    const { body } = await licenses.extend({ days: 7, license_ids: [license_id, ...ids(more)] });
+    expect(body).toEqual({ status: 'success', licenses: 0, users: 1, left: 0 });
+    expect(await endsOf(app, user.username)).toEqual({ VIP: inDays(clock, 37), Pro: inDays(clock, 37 + 97) });
+  });
+
+  test('leave a lifetime as it is, and what a higher lifetime has made useless', async () => {
+    const { license_id, user } = await redeemed(api, app, { duration_days: null });
+    const { body } = await licenses.extend({ days: 7, license_ids: [license_id] });
+    expect(body).toEqual({ status: 'success', licenses: 0, users: 0, left: 1 });
+    expect(await endsOf(app, user.username)).toEqual({ Pro: LIFETIME });
+  });
+
+  test('extend nobody when they are banned', async () => {
+    const { license_id, user } = await redeemed(api, app);
+    await licenses.ban(license_id);
+    expect((await licenses.extend({ days: 7, license_ids: [license_id] })).body).toMatchObject({
+      users: 0,
+      left: 1,
+    });
+    expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 30) });
+  });
+
+  test('count while the application is paused: the time comes back with the pause', async () => {
+    const own = await newApp(api);
+    const { license_id, user } = await redeemed(api, own);
+    await own.patch({ paused: true });
+    clock.advance(DAY / 2);
+    expect((await licensesOf(api, own).extend({ days: 7, license_ids: [license_id] })).body.users).toBe(1);
+    await own.patch({ paused: false });
+    expect((await verifyAnew(api, own, user)).subscription_tier).toBe('Pro');
+    clock.advance(-DAY / 2);
+    expect(await endsOf(own, user.username)).toEqual({ Pro: inDays(clock, 37) });
+  });
+});
+
+test('a subscription that has ended stays ended when all are extended, and begins anew when its key is named', async () => {
+  const developer = await newDeveloper(api);
+  const app = await newApp(api, developer);
+  const { license_id, user } = await redeemed(api, app, { duration_days: 1 });
+  clock.advance(2 * DAY);
+  const { email, password } = developer;
+  const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
+  const licenses = licensesOf(api, { ...app, token: body.token });
+  expect((await licenses.extend({ days: 7, all: true })).body).toMatchObject({ users: 0, left: 1 });
+  expect((await verifyAnew(api, app, user)).subscription_status).toBe('expired');
+  const license_ids = [license_id];
+  expect((await licenses.extend({ days: 7, license_ids })).body).toMatchObject({ users: 1, left: 0 });
+  expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 7) });
+  clock.advance(-2 * DAY);
+});
+
+describe('all', () => {
+  test('are those of the application, with tier those of one', async () => {
+    const [app, sibling] = [await newApp(api), await newApp(api)];
+    const licenses = licensesOf(api, app);
+    await licensesOf(api, sibling).create(1);
+    await licenses.create(2, { tier: 'Standard' });
+    await licenses.create(3, { tier: 'Pro' });
+    const { user } = await redeemed(api, app);
+    const other = await redeemed(api, app, { tier: 'Standard' });
+    const pro = await licenses.extend({ days: 1, all: true, tier: 'Pro' });
+    expect(pro.body).toEqual({ status: 'success', licenses: 3, users: 1, left: 0 });
+    const all = await licenses.extend({ days: 2, all: true });
+    expect(all.body).toEqual({ status: 'success', licenses: 5, users: 2, left: 0 });
+    expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 33) });
+    expect(await endsOf(app, other.user.username)).toEqual({ Standard: inDays(clock, 32) });
+    expect((await licensesOf(api, sibling).list()).body.data[0]!.duration_days).toBe(30);
+  });
+
+  test('10,000 keys and 3,000 users in one call, each told', { timeout: 120_000 }, async () => {
+    const app = await newApp(api);
+    const licenses = licensesOf(api, app);
+    const made = await licenses.create(10_000);
+    const owner = await newUser(api, app);
+    const database = await connectTo(databaseUrl);
+    await database.query(
+      `insert into users (user_id, app_id, username, username_key, created_at)
+       select u.user_id || n, u.app_id, u.username || n, u.username_key || n, u.created_at
+       from users u, generate_series(1, 3000) n where u.app_id = $1 and u.username = $2`,
+      [app.app_id, owner.username],
+    );
+    await database.query(
+      `with numbered as (select license_id, row_number() over () as n from licenses where app_id = $1 limit 3000),
+         users_ as (select user_id, row_number() over () as n from users where app_id = $1 and password_hash is null),
+         held as (
+           update licenses l set status = 'redeemed', redeemed_by = u.user_id, redeemed_at = $2
+           from numbered join users_ u using (n) where l.license_id = numbered.license_id returning u.user_id)
+       insert into subscriptions select user_id, 'Pro', $2::timestamptz, $2::timestamptz + interval '30 days' from held`,
+      [app.app_id, clock.now()],
+    );
+    const { status, body } = await licenses.extend({ days: 5, license_ids: ids(made) });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { status: 'success', licenses: 7000, users: 3000, left: 0 },
+    });
+    const { rows } = await database.query<{ ends: Date; count: number }>(
+      `select ends_at as ends, count(*)::int from subscriptions join users using (user_id) where app_id = $1 group by 1`,
+      [app.app_id],
+    );
+    expect(rows).toEqual([{ ends: new Date(inDays(clock, 35)), count: 3000 }]);
+    const told = await database.query(
+      `select 1 from events where app_id = $1 and type = 'user.subscription_extended'`,
+      [app.app_id],
+    );
+    expect(told.rowCount).toBe(3000);
+  });
+});
+
+test('LICENSE_NOT_FOUND when one of them is not there or another application’s, and nothing is extended', async () => {
+  const [app, sibling] = [await newApp(api), await newApp(api)];
+  const [own] = await licensesOf(api, app).create(1);
+  const [foreign] = await licensesOf(api, sibling).create(1);
+  for (const wrong of [foreign!.license_id, 'lic_01kazm8e3rfxkb0a6t2d5v9j1m', 'nonsense', own!.license_key]) {
+    const license_ids = [own!.license_id, wrong];
+    expectError(await licensesOf(api, app).extend({ days: 1, license_ids }), 404, 'LICENSE_NOT_FOUND');
+  }
+  expect((await licensesOf(api, app).get(own!.license_id)).body.license.duration_days).toBe(30);
+  expect((await licensesOf(api, sibling).get(foreign!.license_id)).body.license.duration_days).toBe(30);
+});
+
+describe('VALIDATION_FAILED', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const [made] = await licenses.create(1);
+  const license_ids = [made!.license_id];
+
+  test.each<[string, unknown[]]>([
+    ['days', [0, -1, 36_501, 1.5, '7', null, undefined, 2 ** 31, 2 ** 53]],
+    ['license_ids', [[], 'x', null, {}, Array(10_001).fill('l')]],
+  ])('for %s', async (member, values) => {
+    const valid = { days: 7, license_ids };
+    for (const value of values)
+      expectFaults(await licenses.extend({ ...valid, [member]: value }), `/${member}`);
+    expect((await licenses.get(made!.license_id)).body.license.duration_days).toBe(30);
+  });
+
+  test('unless there are either ids or all', async () => {
+    expectFaults(await licenses.extend({ days: 7 }), '/license_ids');
+    expectFaults(await licenses.extend({ days: 7, license_ids, all: true }), '/all');
+    expectFaults(await licenses.extend({ days: 7, license_ids, tier: 'Pro' }), '/tier');
+    expectFaults(await licenses.extend({ days: 7, all: false }), '/all');
+    expectFaults(await licenses.extend({ days: 7, license_ids: [''] }), '/license_ids/0');
+  });
+
+  test('PAYLOAD_TOO_LARGE above 1 MiB', async () => {
+    const answer = await licenses.extend({ days: 7, license_ids: ['l'.repeat(1_100_000)] });
+    expectError(answer, 413, 'PAYLOAD_TOO_LARGE');
+  });
+});
+
+test('an Idempotency-Key extends once', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const { license_id, user } = await redeemed(api, app);
+  const headers = { 'idempotency-key': license_id };
+  const body = { days: 7, license_ids: [license_id] };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => licenses.extend(body, headers)));
+  for (const answer of answers.filter(({ status }) => status !== 200))
+    expectError(answer, 409, 'IDEMPOTENCY_KEY_IN_USE');
+  expect((await licenses.extend(body, headers)).body.users).toBe(1);
+  expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 37) });
+});
+
+test('many at once are added up or refused at once with TOO_MANY_REQUESTS', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const [made] = await licenses.create(1);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => licenses.extend({ days: 1, all: true })));
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const answer of refused) expectError(answer, 429, 'TOO_MANY_REQUESTS');
+  const days = (await licenses.get(made!.license_id)).body.license.duration_days;
+  expect(days).toBe(30 + answers.length - refused.length);
+});
+
+test("another developer's application is answered as an absent one, and it needs a token that may write", async () => {
+  const app = await newApp(api);
+  const [made] = await licensesOf(api, app).create(1);
+  const { token } = await newDeveloper(api);
+  for (const body of [{ days: 7, all: true }, { days: 7 }, { days: 7, license_ids: [made!.license_id] }]) {
+    const foreign = await licensesOf(api, { app_id: app.app_id, token }).extend(body);
+    const absent = await licensesOf(api, { app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', token }).extend(body);
+    expectError(absent, 404, 'APPLICATION_NOT_FOUND');
+    expect(comparable(foreign)).toEqual(comparable(absent));
+  }
+  const reader = licensesOf(api, await scoped(api, app, 'read'));
+  expectError(await reader.extend({ days: 7, all: true }), 403, 'INSUFFICIENT_SCOPE');
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { newApp, newDeveloper, newHwid, newUser } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { licensesOf, scoped } from '../support/licenses.ts';
+
+const { api } = await startTestService();
+const HEADER = 'key,tier,duration_days,note,redeem_by,status';
+const csv = (...lines: string[]) => [HEADER, ...lines, ''].join('\n');
+
+test('keys of another system are there as they were, and are found as people type them', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const { status, body } = await licenses.import(
+    csv(
+      'OLD-KEY-7F3A-99C1,Pro,30,From the old shop,2027-01-31T01:00:00+01:00,unused',
+      '{8c1d-oil7},VIP,,,,',
+      'banned-key-1,Standard,1," a ""note"", in\n2 lines ",,banned',
+    ),
+  );
+  expect({ status, body }).toEqual({ status: 201, body: { status: 'success', imported: 3 } });
+  const { data } = (await licenses.list()).body;
+  const shown = data.map(({ license_key, tier, duration_days, note, redeem_by, status: state }) => {
+    return [license_key, tier, duration_days, note, redeem_by, state];
+  });
+  expect(shown.reverse()).toEqual([
+    ['OLD-KEY-7F3A-99C1', 'Pro', 30, 'From the old shop', '2027-01-31T00:00:00.000Z', 'unused'],
+    ['{8c1d-oil7}', 'VIP', null, null, null, 'unused'],
+    ['banned-key-1', 'Standard', 1, ' a "note", in\n2 lines ', null, 'banned'],
+  ]);
+  const { username } = await newUser(api, app);
+  const activate = (license_key: string) => api.activate(app.with({ username, license_key }));
+  expect((await activate('old key 7f3a 99ci')).status).toBe(200);
+  expect((await activate('{8C1D0117}')).status).toBe(200);
+  expectError(await activate('BANNEDKEY1'), 400, 'LICENSE_UNUSABLE');
+});
+
+test('a table from a spreadsheet: a byte order mark, CRLF, quotes, other order, empty lines, no optional columns', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  const table = '\ufeffduration_days,"tier", key \r\n"30","Pro"," AAAA-BBBB "\r\n\r\n,Pro,CCCC-DDDD\r\n';
+  expect((await licenses.import(table)).body).toMatchObject({ imported: 2 });
+  const { data } = (await licenses.list()).body;
+  expect(data.map(({ license_key, duration_days }) => [license_key, duration_days])).toEqual([
+    ['CCCC-DDDD', null],
+    ['AAAA-BBBB', 30],
+  ]);
+});
+
+test('what an export has put an apostrophe in front of comes back exactly', async () => {
+  const [app, other] = [await newApp(api), await newApp(api)];
+  const notes = ['=1+1', "'=1+1", "''@x", '-5', '+x', '\tx', '\rx', "'plain", 'a=b', ' =1', '\r\n', '🦊,"'];
+  for (const note of notes) await licensesOf(api, app).create(1, { note });
+  const exported = (await licensesOf(api, app).export()).body;
+  const { data } = (await licensesOf(api, app).list()).body;
+  expect(exported).toContain(",'=1+1,");
+  // The columns of an import, by those of the export.
+  const wanted = exported
+    .replace('license_key,', 'key,')
+    .replace(/^(.*),license_id,status,.*$/m, '$1,status')
+    .replace(/,lic_\w+,unused,,,,,[^\n]+/g, ',unused');
+  const { status, body } = await licensesOf(api, other).import(wanted);
+  expect(status, JSON.stringify(body)).toBe(201);
+  const imported = (await licensesOf(api, other).list('?limit=100')).body.data;
+  const noteOf = new Map(imported.map(({ license_key, note }) => [license_key, note]));
+  for (const { license_key, note } of data) expect(noteOf.get(license_key)).toBe(note);
+});
+
+describe('faulty lines are listed, and nothing is imported', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  await licenses.import(csv('EXISTING-KEY-1,Pro,30,,,'));
+
+  test.each<[string, string, string]>([
+    ['no tier of the application', 'GOOD-KEY-1,Gold,30,,,', 'tier'],
+    ['a tier in other letters', 'GOOD-KEY-1,pro,30,,,', 'tier'],
+    ['a key that is too short', 'ABC-DEF,Pro,30,,,', 'key'],
+    ['a key that is too long', `${'A'.repeat(101)},Pro,30,,,`, 'key'],
+    ['a key with other than ASCII', 'GOOD-KEY-Ä,Pro,30,,,', 'key'],
+    ['a key that a spreadsheet takes for a formula', '=GOOD-KEY-1,Pro,30,,,', 'key'],
+    ['no key', ',Pro,30,,,', 'key'],
+    ['a key that exists', 'existing key 1,Pro,30,,,', 'key exists already'],
+    ['days as a fraction', 'GOOD-KEY-1,Pro,1.5,,,', 'duration_days'],
+    ['no days', 'GOOD-KEY-1,Pro,0,,,', 'duration_days'],
+    ['too many days', 'GOOD-KEY-1,Pro,36501,,,', 'duration_days'],
+    ['days in words', 'GOOD-KEY-1,Pro,thirty,,,', 'duration_days'],
+    ['a note that is too long', `GOOD-KEY-1,Pro,30,${'n'.repeat(501)},,`, 'note'],
+    ['a note with NUL', 'GOOD-KEY-1,Pro,30,a\u0000b,,', 'note'],
+    ['a day that is not there', 'GOOD-KEY-1,Pro,30,,2027-02-30T00:00:00Z,', 'redeem_by'],
+    ['a day alone', 'GOOD-KEY-1,Pro,30,,2027-02-28,', 'redeem_by'],
+    ['year 0', 'GOOD-KEY-1,Pro,30,,0000-02-28T00:00:00Z,', 'redeem_by'],
+    ['after year 9999', 'GOOD-KEY-1,Pro,30,,9999-12-31T23:59:59-01:00,', 'redeem_by'],
+    ['a status that cannot be imported', 'GOOD-KEY-1,Pro,30,,,redeemed', 'status'],
+    ['a cell too few', 'GOOD-KEY-1,Pro,30,,', 'cells'],
+    ['a cell too many', 'GOOD-KEY-1,Pro,30,,,,', 'cells'],
+    ['an open quote', 'GOOD-KEY-1,Pro,30,"a,,', 'quotes'],
+    ['a quote in the middle', 'GOOD-KEY-1,Pro,30,a"b,,', 'quotes'],
+  ])('%s', async (_, line, word) => {
+    const answer = await licenses.import(csv('FIRST-KEY-1,Pro,30,,,', line));
+    expectError(answer, 400, 'VALIDATION_FAILED');
+    expect(answer.body.errors).toEqual([{ pointer: '/line/3', detail: expect.stringContaining(word) }]);
+    expect((await licenses.list()).body.data).toHaveLength(1);
+  });
+
+  test('all of them in order, keys that are there twice among them', async () => {
+    const answer = await licenses.import(
+      csv(
+        'AAAA-0000-1,Pro,30,,,',
+        'EXISTING-KEY-1,Pro,30,,,',
+        'aaaa oooo i,Pro,30,,,',
+        'x,Gold,x,,x,x',
+        'BBBB-0000-1,Pro,30,,,',
+        'BBBB-0000-1,Pro,30,,,',
+      ),
+    );
+    expectError(answer, 400, 'VALIDATION_FAILED');
+    expect(answer.body.errors!.map(({ pointer, detail }) => `${pointer} ${detail.split(' ', 1)[0]}`)).toEqual(
+      [
+        '/line/3 key',
+        '/line/4 key',
+        '/line/5 key',
+        '/line/5 tier',
+        '/line/5 duration_days',
+        '/line/5 redeem_by',
+        '/line/5 status',
+        '/line/7 key',
+      ],
+    );
+    expect(answer.body.errors![1]!.detail).toBe('key is the one of line 2');
+    expect((await licenses.list()).body.data).toHaveLength(1);
+  });
+
+  test('the first 100', async () => {
+    const answer = await licenses.import(
+      csv(...Array.from({ length: 500 }, (_, n) => `GOOD-KEY-${n},Gold,30,,,`)),
+    );
+    expectError(answer, 400, 'VALIDATION_FAILED');
+    expect(answer.body.errors).toHaveLength(100);
+    expect(answer.body.errors!.at(-1)!.pointer).toBe('/line/101');
+    expect(answer.body.detail).toContain('may be more');
+  });
+
+  test.each([
+    ['', '/line/2'],
+    ['\n\n', '/line/2'],
+    [`${HEADER}\n`, '/line/2'],
+    ['key,tier\nGOOD-KEY-1,Pro\n', '/line/1'],
+    ['key,tier,duration\nGOOD-KEY-1,Pro,30\n', '/line/1'],
+    ['key,tier,duration_days,key\nGOOD-KEY-1,Pro,30,GOOD-KEY-2\n', '/line/1'],
+    ['key;tier;duration_days\nGOOD-KEY-1;Pro;30\n', '/line/1'],
+    ['key,tier,duration_days,__proto__\nGOOD-KEY-1,Pro,30,x\n', '/line/1'],
+  ])('a table %j', async (table, pointer) => {
+    const answer = await licenses.import(new TextEncoder().encode(table || '\n'));
+    expectFaults(answer, pointer);
+    expect((await licenses.list()).body.data).toHaveLength(1);
+  });
+});
+
+test('more than 100,000 lines are refused', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  const line = (_: unknown, n: number) => `OLD-${String(n).padStart(8, '0')},Pro,30,,,`;
+  expectFaults(await licenses.import(csv(...Array.from({ length: 100_001 }, line))), '/line/100002');
+  expect((await licenses.list()).body.data).toEqual([]);
+}, 240_000);
+
+test('a key may be imported into two applications, each with users of its own', async () => {
+  const [app, other] = [await newApp(api), await newApp(api)];
+  for (const each of [app, other])
+    expect((await licensesOf(api, each).import(csv('SAME-KEY-1,Pro,30,,,'))).status).toBe(201);
+  const login = { license_key: 'same-key-1', hwid: newHwid() };
+  const first = await api.loginWithLicense({ ...login, app_id: app.app_id });
+  const second = await api.loginWithLicense({ ...login, app_id: other.app_id });
+  expect([first.status, second.status]).toEqual([200, 200]);
+  const holders = [app, other].map(
+    async (each) => (await licensesOf(api, each).list()).body.data[0]!.redeemed_by,
+  );
+  expect(new Set(await Promise.all(holders)).size).toBe(2);
+});
+
+test('what is no UTF-8 text, or no table at all', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  expectError(
+    await licenses.import(Buffer.from(csv('GOOD-KEY-Ä1,Pro,30,,,'), 'latin1')),
+    400,
+    'MALFORMED_REQUEST',
+  );
+  const json = { 'content-type': 'application/json' };
+  expectError(await licenses.import('{}', json), 415, 'UNSUPPORTED_MEDIA_TYPE');
+  const long = csv(`GOOD-KEY-1,Pro,30,${'n'.repeat(20_000)},,`);
+  expectError(await licenses.import(long), 400, 'VALIDATION_FAILED');
+});
+
+test('PAYLOAD_TOO_LARGE above 32 MiB', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  expectError(await licenses.import(Buffer.alloc(33_554_433, 'a')), 413, 'PAYLOAD_TOO_LARGE');
+});
+
+test('an Idempotency-Key imports once', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const headers = { 'idempotency-key': app.app_id };
+  const table = csv('ONCE-KEY-1,Pro,30,,,');
+  expect((await licenses.import(table, headers)).status).toBe(201);
+  const again = await licenses.import(table, headers);
+  expect(again.status).toBe(201);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expectError(await licenses.import(csv('ONCE-KEY-2,Pro,30,,,'), headers), 422, 'IDEMPOTENCY_KEY_REUSED');
+  expectError(await licenses.import(table), 400, 'VALIDATION_FAILED');
+});
+
+test("another developer's application is answered as an absent one, whatever the table", async () => {
+  const app = await newApp(api);
+  const { token } = await newDeveloper(api);
+  for (const table of [csv('GOOD-KEY-1,Pro,30,,,'), 'nonsense\nx\n']) {
+    const foreign = await licensesOf(api, { app_id: app.app_id, token }).import(table);
+    const absent = await licensesOf(api, { app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', token }).import(table);
+    expectError(absent, 404, 'APPLICATION_NOT_FOUND');
+    expect(comparable(foreign)).toEqual(comparable(absent));
+  }
+  expectError(await licensesOf(api, { app_id: app.app_id }).import('x'), 401, 'UNAUTHORIZED');
+  const reader = licensesOf(api, await scoped(api, app, 'read'));
+  expectError(await reader.import('x'), 403, 'INSUFFICIENT_SCOPE');
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { newApp, newUser } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { expectError } from '../support/errors.ts';
+import { expectForeignIsAbsent, licensesOf, licenseUser, redeemed, scoped } from '../support/licenses.ts';
+
+const { api } = await startTestService();
+const app = await newApp(api);
+const licenses = licensesOf(api, app);
+
+test('an unused key can be redeemed again', async () => {
+  const [made] = await licenses.create(1);
+  await licenses.ban(made!.license_id, { reason: 'r' });
+  const { status, body } = await licenses.unban(made!.license_id);
+  expect(status).toBe(200);
+  expect(body.license).toMatchObject({ ...made, status: 'unused', ban_reason: null });
+  const { username } = await newUser(api, app);
+  const { license_key } = made!;
+  expect((await api.activate(app.with({ username, license_key }))).status).toBe(200);
+});
+
+test('a redeemed key is redeemed as before, and logs its user in', async () => {
+  const { license_id, login } = await licenseUser(api, app);
+  const before = (await licenses.get(license_id)).body.license;
+  await licenses.ban(license_id);
+  expect((await licenses.unban(license_id)).body.license).toEqual(before);
+  expect((await api.loginWithLicense(login)).status).toBe(200);
+});
+
+test('a key that was paused before is not paused any more; a ban of its user stays', async () => {
+  const { license_id, user } = await redeemed(api, app);
+  await licenses.pause(license_id);
+  await licenses.ban(license_id, { ban_user: true });
+  expect((await licenses.unban(license_id)).body.license.status).toBe('redeemed');
+  expectError(await api.login(app.with(user)), 403, 'USER_BANNED');
+});
+
+test('LICENSE_STATE_CONFLICT for a key that is not banned', async () => {
+  const [made] = await licenses.create(1);
+  expectError(await licenses.unban(made!.license_id), 409, 'LICENSE_STATE_CONFLICT');
+  await licenses.pause(made!.license_id);
+  expectError(await licenses.unban(made!.license_id), 409, 'LICENSE_STATE_CONFLICT');
+});
+
+test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+  const [made] = await licenses.create(1);
+  await licenses.ban(made!.license_id);
+  await expectForeignIsAbsent(api, app, made!.license_id, (calls, id) => calls.unban(id));
+  const reader = licensesOf(api, await scoped(api, app, 'read'));
+  expectError(await reader.unban(made!.license_id), 403, 'INSUFFICIENT_SCOPE');
+  expect((await licenses.get(made!.license_id)).body.license.status).toBe('banned');
+});

@@ -1,0 +1,273 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import { DAY } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newDeveloper, newHwid, newUser, type App, type Developer } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { comparable, expectError, expectFaults } from '../support/errors.ts';
+
+type Statistics = components['schemas']['Statistics'];
+
+/** The service's clock stands at 10:00 of this day. */
+const service = await startTestService();
+const { api, clock, services } = service;
+
+const today = () => clock.now().toISOString().slice(0, 10);
+const daysAgo = (days: number) => new Date(clock.now().getTime() - days * DAY).toISOString().slice(0, 10);
+
+const get = (app: Pick<App, 'app_id' | 'token'>, query = '') =>
+  api.call<Statistics>('GET', `/api/v2/dev/apps/${app.app_id}/statistics${query}`, undefined, app);
+
+/** The statistics once every event is counted. */
+async function statistics(app: Pick<App, 'app_id' | 'token'>, query = ''): Promise<Statistics> {
+  const database = await connectTo(service.databaseUrl);
+  await expect
+    .poll(async () => (await database.query('select 1 from events where position is null')).rowCount)
+    .toBe(0);
+  const { status, body } = await get(app, query);
+  expect(status).toBe(200);
+  return body;
+}
+
+/** Goes on to another day, on which the developer logs in again. */
+async function later(app: App, developer: Developer, ms: number): Promise<App> {
+  clock.advance(ms);
+  const { email, password } = developer;
+  const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
+  return { ...app, token: body.token };
+}
+
+test('of an application where nothing happened: 30 days of zeros', async () => {
+  const body = await statistics(await newApp(api));
+  const zeros = Array<number>(30).fill(0);
+  expect(body).toEqual({
+    status: 'success',
+    from: daysAgo(29),
+    to: today(),
+    days: Array.from({ length: 30 }, (_, n) => daysAgo(29 - n)),
+    series: {
+      users: { new: zeros, deleted: zeros, total: zeros },
+      logins: { total: zeros, by_tier: [], by_version: [], other_versions: zeros },
+      activations: { total: zeros, by_tier: [] },
+      live_sessions: zeros,
+    },
+  });
+});
+
+test('counts users, logins by tier and version, activations and live sessions of three days', async () => {
+  const developer = await newDeveloper(api);
+  let app = await newApp(api, developer);
+  const first = daysAgo(0);
+  const login = (user: object, version?: string) =>
+    api.login(app.with({ ...user, ...(version !== undefined && { version }) }) as never);
+
+  // The first day: two users, three logins, of which one replaces another.
+  const [ada, bob] = [await newUser(api, app), await newUser(api, app)];
+  const [[pro], [standard]] = [await app.keys(1, 'Pro'), await app.keys(1, 'Standard')];
+  expect((await login(ada, '1.0.0')).status).toBe(200);
+  await login(ada, '1.0.0');
+  await api.activate(app.with({ username: ada.username, license_key: pro! }));
+  await login(bob);
+
+  // The second day: one more user, by a key; a login with the tier of a key, and a logout.
+  app = await later(app, developer, DAY);
+  await api.loginWithLicense({ app_id: app.app_id, license_key: standard!, hwid: newHwid() });
+  const session = await login(ada, '2.0.0');
+  await api.logout({ app_id: app.app_id, token: session.body.token });
+  await login(ada, '__proto__');
+
+  // The third day, an hour after midnight: what began 9 hours before is still live.
+  app = await later(app, developer, DAY - 9 * 3_600_000);
+  await login(bob, '');
+  const { days, series } = await statistics(app, `?from=${first}`);
+  expect(days).toEqual([first, daysAgo(1), today()]);
+  expect(series).toEqual({
+    users: { new: [2, 1, 0], deleted: [0, 0, 0], total: [2, 3, 3] },
+    logins: {
+      total: [3, 3, 1],
+      by_tier: [
+        { tier: null, counts: [3, 0, 1] },
+        { tier: 'Pro', counts: [0, 2, 0] },
+        { tier: 'Standard', counts: [0, 1, 0] },
+      ],
+      by_version: [
+        { version: null, counts: [1, 1, 1] },
+        { version: '1.0.0', counts: [2, 0, 0] },
+        { version: '2.0.0', counts: [0, 1, 0] },
+        { version: '__proto__', counts: [0, 1, 0] },
+      ],
+      other_versions: [0, 0, 0],
+    },
+    activations: {
+      total: [1, 1, 0],
+      by_tier: [
+        { tier: 'Pro', counts: [1, 0, 0] },
+        { tier: 'Standard', counts: [0, 1, 0] },
+      ],
+    },
+    // Ada's and Bob's; the licence's and Ada's; those two and Bob's.
+    live_sessions: [2, 2, 3],
+  });
+});
+
+test('a range without today has the totals of its own end', async () => {
+  const developer = await newDeveloper(api);
+  let app = await newApp(api, developer);
+  await newUser(api, app);
+  app = await later(app, developer, DAY);
+  await newUser(api, app);
+  app = await later(app, developer, DAY);
+  await newUser(api, app);
+  const { days, series } = await statistics(app, `?from=${daysAgo(3)}&to=${daysAgo(1)}`);
+  expect(days).toEqual([daysAgo(3), daysAgo(2), daysAgo(1)]);
+  expect(series.users).toEqual({ new: [0, 1, 1], deleted: [0, 0, 0], total: [0, 1, 2] });
+  expect(series.live_sessions).toEqual([0, 0, 0]);
+});
+
+test('a session that ends on its day is not live at the end of it, one that ends later was', async () => {
+  // To ten in the morning of the next day.
+  clock.advance(Date.parse(daysAgo(-1)) + 10 * 3_600_000 - clock.now().getTime());
+  const developer = await newDeveloper(api);
+  let app = await newApp(api, developer);
+  const users = [await newUser(api, app), await newUser(api, app), await newUser(api, app)];
+  const sessions = await Promise.all(users.map(async (user) => (await api.login(app.with(user))).body.token));
+  const end = (place: number) => api.logout({ app_id: app.app_id, token: sessions[place]! });
+  await end(0);
+  expect((await statistics(app, `?from=${today()}`)).series.live_sessions).toEqual([2]);
+  app = await later(app, developer, 15 * 3_600_000);
+  await end(1);
+  const { series } = await statistics(app, `?from=${daysAgo(1)}`);
+  expect(series.live_sessions).toEqual([2, 1]);
+  // The last one expires.
+  app = await later(app, developer, 9 * 3_600_000);
+  expect((await statistics(app, `?from=${daysAgo(1)}`)).series.live_sessions).toEqual([2, 0]);
+});
+
+test('shows the 20 versions with the most logins, and tells 100 of a day apart', async () => {
+  const app = await newApp(api);
+  const publish = (versions: readonly string[]) =>
+    service.database.knex.transaction((trx) =>
+      services.statistics.count(
+        trx,
+        versions.map((version, position) => ({
+          eventId: `evt_${position}`,
+          position,
+          type: 'session.created',
+          audience: 'developer',
+          appId: app.app_id,
+          userId: null,
+          sessionDigest: null,
+          data: { tier: null, version, expires_at: new Date(clock.now().getTime() + DAY).toISOString() },
+          createdAt: clock.now(),
+        })),
+      ),
+    );
+  const version = (n: number) => `1.${n}.0`;
+  const versions = Array.from({ length: 130 }, (_, n) => version(n));
+  // The first 25 twice; 130 in all, 30 more than are told apart.
+  await publish([...versions.slice(0, 25), ...versions.slice(0, 60)]);
+  await publish(versions.slice(60));
+  await publish([version(0), version(129)]);
+  const { logins } = (await statistics(app, `?from=${today()}`)).series;
+  expect(logins.total).toEqual([157]);
+  expect(logins.by_version).toHaveLength(20);
+  expect(logins.by_version[0]).toEqual({ version: version(0), counts: [3] });
+  expect(logins.by_version.slice(1).every(({ counts }) => counts[0] === 2)).toBe(true);
+  const shown = logins.by_version.reduce((sum, { counts }) => sum + counts[0]!, 0);
+  expect(logins.other_versions).toEqual([157 - shown]);
+  const database = await connectTo(service.databaseUrl);
+  const { rows } = await database.query(
+    `select dimension, count(*)::int as rows, sum(count)::int as sum from daily_statistics
+     where app_id = $1 and metric = 'logins' and dimension <> 'tier' group by dimension order by dimension`,
+    [app.app_id],
+  );
+  expect(rows).toEqual([
+    { dimension: 'more_versions', rows: 1, sum: 31 },
+    { dimension: 'total', rows: 1, sum: 157 },
+    { dimension: 'version', rows: 100, sum: 126 },
+  ]);
+});
+
+test('events of an application that is gone are counted nowhere', async () => {
+  const event = {
+    eventId: 'evt_x',
+    position: 1,
+    type: 'user.created',
+    audience: 'developer',
+    appId: 'app_gone',
+    userId: null,
+    sessionDigest: null,
+    data: {},
+    createdAt: clock.now(),
+  } as const;
+  await service.database.knex.transaction((trx) => services.statistics.count(trx, [event]));
+  const database = await connectTo(service.databaseUrl);
+  const { rowCount } = await database.query(`select 1 from daily_statistics where app_id = 'app_gone'`);
+  expect(rowCount).toBe(0);
+});
+
+test('the counts of a deleted application are cleared away', async () => {
+  const app = await newApp(api);
+  await newUser(api, app);
+  await statistics(app);
+  const database = await connectTo(service.databaseUrl);
+  const rows = async () =>
+    (await database.query('select 1 from daily_statistics where app_id = $1', [app.app_id])).rowCount;
+  expect(await rows()).toBeGreaterThan(0);
+  await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, app);
+  expectError(await get(app), 404, 'APPLICATION_NOT_FOUND');
+  while ((await services.statistics.clearOf(app.app_id)) > 0);
+  expect(await rows()).toBe(0);
+});
+
+describe('ranges', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await newApp(api);
+  });
+
+  test('366 days, and not 367', async () => {
+    const { days } = await statistics(app, `?from=${daysAgo(365)}`);
+    expect(days).toHaveLength(366);
+    expect(days[0]).toBe(daysAgo(365));
+    expectFaults(await get(app, `?from=${daysAgo(366)}`), 'query/from');
+  });
+
+  test('days to come are left out', async () => {
+    const { to, days } = await statistics(app, `?from=${daysAgo(1)}&to=2999-12-31`);
+    expect({ to, days }).toEqual({ to: today(), days: [daysAgo(1), today()] });
+  });
+
+  test('one day, a leap day, and a day before there was anything', async () => {
+    expect((await statistics(app, `?from=${today()}&to=${today()}`)).days).toEqual([today()]);
+    const leap = await statistics(app, '?from=2024-02-28&to=2024-03-01');
+    expect(leap.days).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
+    expect(leap.series.users.total).toEqual([0, 0, 0]);
+    expect((await statistics(app, '?to=1000-01-30')).days).toHaveLength(30);
+  });
+
+  test.each([
+    ['?from=2026-11-02&to=2026-11-01', 'query/from'],
+    ['?from=2999-01-01', 'query/from'],
+    ['?from=2999-01-01&to=2999-01-02', 'query/from'],
+    ['?from=2025-02-29', 'query/from'],
+    ['?from=yesterday', 'query/from'],
+    ['?from=0000-01-01&to=0000-01-02', 'query/from', 'query/to'],
+    ['?from=2026-11-01T00:00:00Z', 'query/from'],
+    ['?to=', 'query/to'],
+    ['?to=2026-11-01&to=2026-11-02', 'query/to'],
+    ['?days=3', 'query/days'],
+  ])('%s is refused', async (query, ...pointers) => {
+    expectFaults(await get(app, query), ...pointers);
+  });
+});
+
+test('APPLICATION_NOT_FOUND is the same for a foreign and an absent one, whatever the range', async () => {
+  const app = await newApp(api);
+  const { token } = await newDeveloper(api);
+  for (const query of ['', '?from=2999-01-01']) {
+    const foreign = await get({ app_id: app.app_id, token }, query);
+    expectError(foreign, 404, 'APPLICATION_NOT_FOUND');
+    expect(comparable(await get({ app_id: 'app_absent', token }, query))).toEqual(comparable(foreign));
+  }
+});

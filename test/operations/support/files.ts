@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import type { Answer, Api, CallOptions } from '../../support/api.ts';
+import { bodyOf, expectContract } from '../../support/exchange.ts';
+import type { App } from '../../support/fixtures.ts';
+import { temporaryFolder } from '../../support/processes.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+type Schemas = components['schemas'];
+
+export type FileAnswer = Answer<Schemas['FileResult']>;
+
+export interface FileService extends TestService {
+  /** The names of the contents that are in its folder. */
+  contents(): Promise<string[]>;
+}
+
+/** A service that keeps its files in a folder of its own. */
+export async function startFileService(settings: Record<string, string> = {}): Promise<FileService> {
+  const dataDir = await temporaryFolder(afterAll);
+  const service = await startTestService({ DATA_DIR: dataDir, ...settings });
+  return { ...service, contents: () => readdir(join(dataDir, 'files')).catch(() => []) };
+}
+
+export function sha256(content: Uint8Array, encoding: 'hex' | 'base64' = 'hex'): string {
+  return createHash('sha256').update(content).digest(encoding);
+}
+
+/** A content that no other one is. */
+export function newContent(bytes = 1000): Buffer {
+  return randomBytes(bytes);
+}
+
+/** Where an application's files are for its developer. */
+export function filesOf({ app_id }: Pick<App, 'app_id'>): string {
+  return `/api/v2/dev/apps/${app_id}/files`;
+}
+
+/** @param name is percent-encoded here */
+export function fileOf(app: Pick<App, 'app_id'>, name: string): string {
+  return `${filesOf(app)}/${encodeURIComponent(name)}`;
+}
+
+/** Where a program downloads a file. */
+export function downloadOf({ app_id }: Pick<App, 'app_id'>, name: string): string {
+  return `/api/v2/client/apps/${app_id}/files/${encodeURIComponent(name)}`;
+}
+
+/** Tries to upload a file. @param query with its question mark */
+export function putFile(
+  api: Api,
+  app: App,
+  name: string,
+  content: Uint8Array | string,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<FileAnswer> {
+  return api.call('PUT', fileOf(app, name) + query, content, {
+    token: app.token,
+    headers: { 'content-type': 'application/octet-stream', ...headers },
+  });
+}
+
+/** Uploads a file. */
+export async function upload(
+  api: Api,
+  app: App,
+  name: string,
+  content: Uint8Array | string,
+  query = '',
+): Promise<Schemas['FileResult']> {
+  const answer = await putFile(api, app, name, content, query);
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+export interface Downloaded {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly content: Buffer;
+  /** Of an error. */
+  readonly body: { readonly code?: string };
+}
+
+/** Downloads bytes as they are, and holds the exchange against the contract. */
+export async function download(
+  api: Api,
+  path: string,
+  { token, headers = {}, method = 'GET' }: CallOptions & { readonly method?: string } = {},
+): Promise<Downloaded> {
+  const answer = await fetch(api.baseUrl + path, {
+    method,
+    headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+  });
+  const { status } = answer;
+  const content = Buffer.from(await answer.arrayBuffer());
+  const text = status >= 400 ? content.toString() : '';
+  // A refusal without its body has nothing to be held against the contract.
+  if (method !== 'HEAD' || status < 400)
+    expectContract({
+      method: method === 'HEAD' ? 'GET' : method,
+      path,
+      status,
+      headers: answer.headers,
+      text,
+    });
+  const body = (bodyOf({ headers: answer.headers, text }) ?? {}) as Downloaded['body'];
+  return { status, headers: answer.headers, content, body };
+}

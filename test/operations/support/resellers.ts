@@ -1,0 +1,114 @@
+import type { components } from '../../../generated/types.ts';
+import type { Answer, Api } from '../../support/api.ts';
+import { unique, type App } from '../../support/fixtures.ts';
+
+type Schemas = components['schemas'];
+export type WantedPrice = Schemas['SetResellerPricesRequest']['prices'][number];
+
+/** A reseller of the application's developer, with a token of his own. */
+export interface TestReseller {
+  readonly reseller_id: string;
+  /** The reseller's own. */
+  readonly token: string;
+  /** Where the developer finds him. */
+  readonly path: string;
+  credit(amount: number): Promise<void>;
+  price(...prices: WantedPrice[]): Promise<void>;
+  /** A change by the developer. */
+  patch(changes: Schemas['UpdateResellerRequest']): Promise<void>;
+  /** Buys keys, by default one of the 30 days of Pro that the fixture has a price for. */
+  buy(fields?: object, headers?: Record<string, string>): Promise<Answer<Purchase>>;
+  /** Buys keys and returns them. */
+  keys(amount: number): Promise<Purchase['licenses']>;
+  /** The balance as he sees it. */
+  balance(): Promise<number>;
+}
+
+export type Purchase = Schemas['PurchasedLicenses'] & { readonly code?: string; readonly detail?: string };
+
+export interface ResellerFields {
+  readonly currency?: string;
+  readonly commission_margin?: number;
+  readonly balance?: number;
+  /** Of 30 days of Pro; null for no price at all. */
+  readonly price?: number | null;
+  readonly scopes?: ('read' | 'write')[];
+}
+
+function expectStatus(what: string, { status, body }: Answer<object>, wanted: number): void {
+  if (status !== wanted) throw new Error(`${what} answered ${status} ${JSON.stringify(body)}`);
+}
+
+/** Makes a reseller with a balance, a price for 30 days of Pro, and a token. */
+export async function newReseller(api: Api, app: App, fields: ResellerFields = {}): Promise<TestReseller> {
+  const {
+    currency = 'USD',
+    commission_margin = 0,
+    balance = 0,
+    price = 10,
+    scopes = ['read', 'write'],
+  } = fields;
+  const { token } = app;
+  const made = await api.post<Schemas['ResellerResult']>(
+    '/api/v2/dev/resellers',
+    { name: unique('Reseller'), currency, commission_margin },
+    { token },
+  );
+  expectStatus('createReseller', made, 201);
+  const { reseller_id } = made.body;
+  const path = `/api/v2/dev/resellers/${reseller_id}`;
+  const own = await newResellerToken(api, app, reseller_id, scopes);
+  const buy: TestReseller['buy'] = (more = {}, headers = {}) =>
+    api.post<Purchase>(
+      '/api/v2/dev/reseller/licenses',
+      { app_id: app.app_id, tier: 'Pro', duration_days: 30, amount: 1, ...more },
+      { token: own, headers },
+    );
+  const reseller: TestReseller = {
+    reseller_id,
+    token: own,
+    path,
+    async credit(amount) {
+      expectStatus('creditReseller', await api.post(`${path}/credits`, { amount }, { token }), 201);
+    },
+    async price(...prices) {
+      expectStatus('setResellerPrices', await api.call('PUT', `${path}/prices`, { prices }, { token }), 200);
+    },
+    async patch(changes) {
+      expectStatus('updateReseller', await api.call('PATCH', path, changes, { token }), 200);
+    },
+    buy,
+    async keys(amount) {
+      const answer = await buy({ amount });
+      expectStatus('createResellerLicenses', answer, 201);
+      return answer.body.licenses;
+    },
+    async balance() {
+      const answer = await api.call<Schemas['OwnResellerResult']>('GET', '/api/v2/dev/reseller', undefined, {
+        token: own,
+      });
+      expectStatus('getOwnReseller', answer, 200);
+      return answer.body.balance;
+    },
+  };
+  if (price !== null) await reseller.price({ app_id: app.app_id, tier: 'Pro', duration_days: 30, price });
+  if (balance > 0) await reseller.credit(balance);
+  return reseller;
+}
+
+/** Makes one more token for a reseller. */
+export async function newResellerToken(
+  api: Api,
+  app: App,
+  resellerId: string,
+  scopes: ('read' | 'write')[] = ['read', 'write'],
+): Promise<string> {
+  const path = `/api/v2/dev/resellers/${resellerId}/tokens`;
+  const wanted = { name: 'Shop', scopes };
+  const answer = await api.post<Schemas['CreatedApiToken']>(path, wanted, { token: app.token });
+  expectStatus('createResellerToken', answer, 201);
+  return answer.body.token;
+}
+
+/** An absent reseller's identifier. */
+export const ABSENT_RESELLER = 'rsl_01kazmd4p7fy3t6w9z2b5e8h1k';

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import { DAY } from '../../support/clock.ts';
+import { newDeveloper } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { expectError, expectFaults } from '../support/errors.ts';
+import { newApiToken } from '../support/tokens.ts';
+
+const { api, clock, services } = await startTestService();
+
+const list = (token: string, query = '') =>
+  api.call<components['schemas']['ApiTokenList']>('GET', `/api/v2/dev/tokens${query}`, undefined, { token });
+
+test('shows what was made, newest first, without the tokens', async () => {
+  const developer = await newDeveloper(api);
+  const made = [
+    await newApiToken(api, developer, ['read'], { name: 'first' }),
+    await newApiToken(api, developer, ['write', 'read'], { name: 'second' }),
+  ];
+  const { status, body } = await list(developer.token);
+  expect(status).toBe(200);
+  const common = { expires_at: null, created_at: clock.now().toISOString() };
+  expect(body).toEqual({
+    status: 'success',
+    data: [
+      { token_id: made[1]!.token_id, name: 'second', scopes: ['write', 'read'], ...common },
+      { token_id: made[0]!.token_id, name: 'first', scopes: ['read'], ...common },
+    ],
+    next_cursor: null,
+  });
+});
+
+test('goes through all of them in pages', async () => {
+  const developer = await newDeveloper(api);
+  const made: string[] = [];
+  for (let n = 0; n < 5; n += 1) made.unshift((await newApiToken(api, developer, ['read'])).token_id);
+  const seen: string[] = [];
+  let cursor = '';
+  for (let pages = 1; ; pages += 1) {
+    const { body } = await list(developer.token, `?limit=2${cursor}`);
+    seen.push(...body.data.map(({ token_id }) => token_id));
+    if (body.next_cursor === null) {
+      expect(pages).toBe(3);
+      break;
+    }
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  expect(seen).toEqual(made);
+});
+
+test("of another developer nothing is seen, of a reseller's neither", async () => {
+  const [developer, stranger] = [await newDeveloper(api), await newDeveloper(api)];
+  await newApiToken(api, developer, ['read']);
+  expect((await list(stranger.token)).body.data).toEqual([]);
+});
+
+test('tokens that have ended are shown for 30 days, revoked ones are not', async () => {
+  const developer = await newDeveloper(api);
+  const expires_at = new Date(clock.now().getTime() + DAY / 2).toISOString();
+  const ending = await newApiToken(api, developer, ['read'], { expires_at });
+  const revoked = await newApiToken(api, developer, ['read']);
+  const reader = await newApiToken(api, developer, ['auth:dev']);
+  await api.call('DELETE', `/api/v2/dev/tokens/${revoked.token_id}`, undefined, developer);
+  const ids = async () => (await list(reader.token)).body.data.map(({ token_id }) => token_id);
+  clock.advance(30 * DAY);
+  await services.apiTokens.clearExpired();
+  expect(await ids()).toEqual([reader.token_id, ending.token_id]);
+  clock.advance(DAY);
+  await services.apiTokens.clearExpired();
+  expect(await ids()).toEqual([reader.token_id]);
+});
+
+test('VALIDATION_FAILED and INSUFFICIENT_SCOPE', async () => {
+  const developer = await newDeveloper(api);
+  expectFaults(await list(developer.token, '?limit=0'), 'query/limit');
+  expectFaults(await list(developer.token, '?cursor=nonsense'), 'query/cursor');
+  const { token } = await newApiToken(api, developer, ['read', 'write']);
+  expectError(await list(token), 403, 'INSUFFICIENT_SCOPE');
+});

@@ -1,0 +1,121 @@
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { connectTo } from '../../support/database.ts';
+import { ban, newApp, type App } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { expectError, expectFaults } from '../support/errors.ts';
+import { inDays } from '../support/journeys.ts';
+import { callUsers, registered, type UserView } from '../support/users.ts';
+
+const service = await startTestService();
+const { api, clock } = service;
+
+const exported = (app: Pick<App, 'app_id' | 'token'>, accept: string, query = '') =>
+  callUsers(api, app, 'GET', `/export${query}`, undefined, { accept });
+const textOf = async (app: App, accept: string, query = '') =>
+  (await exported(app, accept, query)).body as unknown as string;
+const lines = async (app: App, query = '') =>
+  (await textOf(app, 'application/x-ndjson', query))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+const app = await newApp(api);
+const [key] = await app.keys(1, 'Pro', 30);
+const ada = await registered(api, app, {
+  username: 'Ada, "Countess"',
+  license_key: key,
+  email: 'ada@example.com',
+});
+const formula = await callUsers<UserView>(api, app, 'POST', '', { username: '=1+1', role: '@role' });
+await ban(api, app, { kind: 'user', username: '=1+1' });
+
+test('CSV by default, newest first, formulas made texts', async () => {
+  const answer = await exported(app, '*/*');
+  expect(answer.headers.get('content-type')).toBe('text/csv');
+  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="users.csv"');
+  const rows = parse(answer.body as unknown as string) as string[][];
+  const now = clock.now().toISOString();
+  expect(rows).toEqual([
+    ['user_id', 'username', 'email', 'role', 'hwid_bound', 'banned', 'tier', 'expires_at', 'created_at'],
+    [formula.body.user_id, "'=1+1", '', "'@role", 'false', 'true', '', '', now],
+    [ada.userId, ada.username, 'ada@example.com', 'user', 'true', 'false', 'Pro', inDays(clock, 30), now],
+  ]);
+});
+
+test('JSON lines are exact', async () => {
+  const answer = await exported(app, 'application/x-ndjson');
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="users.ndjson"');
+  expect(await lines(app)).toMatchObject([
+    { username: '=1+1', email: null, role: '@role', banned: true, tier: null },
+    { username: ada.username, email: 'ada@example.com', tier: 'Pro', expires_at: inDays(clock, 30) },
+  ]);
+});
+
+test('takes the filters of the list', async () => {
+  expect(await lines(app, '?q=ada')).toHaveLength(1);
+  expect(await lines(app, '?banned=true')).toMatchObject([{ username: '=1+1' }]);
+  expect(await textOf(app, 'text/csv', '?tier=VIP')).toMatch(/^user_id,[^\n]*\n$/);
+  expectFaults(await exported(app, '*/*', '?banned=maybe'), 'query/banned');
+});
+
+test('holds no hash, no machine and no password', async () => {
+  const text = (await textOf(app, 'text/csv')) + (await textOf(app, 'application/x-ndjson'));
+  for (const secret of ['argon2', ada.hwid, ada.password]) expect(text).not.toContain(secret);
+});
+
+test('thousands come whole and in order, page by page', async () => {
+  const large = await newApp(api);
+  const database = await connectTo(service.databaseUrl);
+  await database.query(
+    `insert into users (user_id, app_id, username, username_key, created_at)
+     select 'usr_' || lpad(n::text, 26, '0'), $1, 'u' || n, 'u' || n, now() from generate_series(1, 2001) n`,
+    [large.app_id],
+  );
+  const rows = await lines(large);
+  expect(rows.map(({ username }) => username)).toEqual(
+    Array.from({ length: 2001 }, (_, index) => `u${2001 - index}`),
+  );
+});
+
+test('what it writes can be imported, but for what is Latchkey’s own', async () => {
+  const target = await newApp(api);
+  const written = (await lines(app)).map(({ username, email, role, tier, expires_at }) =>
+    JSON.stringify({ username, email, role, tier, expires_at }),
+  );
+  const { body } = await callUsers(api, target, 'POST', '/import', written.join('\n'), {
+    'content-type': 'application/x-ndjson',
+  });
+  expect(body['imported']).toBe(2);
+  const names = (await lines(target)).map(({ username, tier, expires_at }) => [username, tier, expires_at]);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      [ada.username, 'Pro', inDays(clock, 30)],
+      ['=1+1', null, null],
+    ]),
+  );
+});
+
+test('a client that goes away ends it', async () => {
+  const away = new AbortController();
+  const response = await fetch(`${service.baseUrl}/api/v2/dev/apps/${app.app_id}/users/export`, {
+    headers: { authorization: `Bearer ${app.token}` },
+    signal: away.signal,
+  });
+  away.abort();
+  await expect(response.text()).rejects.toThrow();
+  expect((await exported(app, 'text/csv')).status).toBe(200);
+});
+
+test('HEAD has the headers alone', async () => {
+  const answer = await callUsers(api, app, 'HEAD', '/export');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/csv');
+});
+
+test('APPLICATION_NOT_FOUND', async () => {
+  const other = await newApp(api);
+  const answer = await exported({ app_id: app.app_id, token: other.token }, '*/*');
+  expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+});

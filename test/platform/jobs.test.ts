@@ -1,0 +1,138 @@
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/platform/database/index.ts';
+import { createJobs, installJobs, type Worker } from '../../src/platform/jobs/index.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+
+const databaseUrl = await createTestDatabase();
+const logger = createLogger('silent');
+const database = await openDatabase({ databaseUrl, dataDir: 'unused', logger });
+afterAll(() => database.close());
+const { knex, listen } = database;
+
+async function work(worker: Worker, concurrency = 64) {
+  const jobs = createJobs({ knex, listen, logger });
+  const started = await jobs.start('webhooks', concurrency, worker);
+  onTestFinished(() => started.stop());
+  const send = (keys: readonly string[], slow = false) =>
+    jobs.send(
+      knex,
+      'webhooks',
+      keys.map((key) => ({ key, slow })),
+    );
+  return { jobs, send, stop: () => started.stop() };
+}
+
+/** Work that ends when it is told to. */
+function gate() {
+  const begun: string[] = [];
+  const open = new Map<string, () => void>();
+  return {
+    begun,
+    worker: (async (key) => {
+      begun.push(key);
+      await new Promise<void>((resolve) => open.set(key, resolve));
+    }) satisfies Worker,
+    end: (key: string) => open.get(key)!(),
+    endAll: () => open.forEach((resolve) => resolve()),
+  };
+}
+
+test('the tables are made once, however many begin at once', async () => {
+  const client = await connectTo(databaseUrl);
+  await client.query('drop schema pgboss cascade');
+  await database.withStatementTimeout(0, async (patient) => {
+    await Promise.all(Array.from({ length: 3 }, () => installJobs(patient.knex, logger)));
+    await installJobs(patient.knex, logger);
+  });
+  const { rows } = await client.query('select name, policy from pgboss.queue');
+  expect(rows).toEqual([{ name: 'webhooks', policy: 'short' }]);
+});
+
+describe('of one key', () => {
+  test('one is worked on at a time, by all processes, and one more waits', async () => {
+    const { begun, worker, end, endAll } = gate();
+    const first = await work(worker);
+    const second = await work(worker);
+    await first.send(['a']);
+    await expect.poll(() => begun).toEqual(['a']);
+    for (let count = 0; count < 5; count += 1) {
+      await first.send(['a']);
+      await second.send(['a']);
+    }
+    await second.send(['b']);
+    await expect.poll(() => begun).toEqual(['a', 'b']);
+    end('a');
+    await expect.poll(() => begun).toEqual(['a', 'b', 'a']);
+    endAll();
+    const client = await connectTo(databaseUrl);
+    const left = async () =>
+      (await client.query(`select from pgboss.job where state in ('created', 'retry', 'active')`)).rowCount;
+    await expect.poll(left).toBe(0);
+    expect(begun).toEqual(['a', 'b', 'a']);
+  });
+
+  test('work that fails is done again', async () => {
+    let tries = 0;
+    const { send } = await work(async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('not yet');
+    });
+    await send(['fails']);
+    await expect.poll(() => tries).toBe(3);
+  });
+});
+
+test('slow ones get half of the places, and wait for nobody else', async () => {
+  const { begun, worker, endAll } = gate();
+  const { send } = await work(worker, 6);
+  await send(['s1', 's2', 's3', 's4', 's5'], true);
+  await expect.poll(() => begun).toHaveLength(3);
+  await send(['q1', 'q2', 'q3', 'q4']);
+  await expect.poll(() => begun).toHaveLength(6);
+  expect(begun.filter((key) => key.startsWith('s'))).toHaveLength(3);
+  const before = begun.length;
+  endAll();
+  await expect.poll(() => begun.length).toBeGreaterThan(before);
+  onTestFinished(endAll);
+  await expect.poll(() => (endAll(), new Set(begun).size)).toBe(9);
+});
+
+test('what a transaction asks for that is rolled back is not done', async () => {
+  const done: string[] = [];
+  const { jobs } = await work(async (key) => void done.push(key));
+  const ask = (key: string, fail: boolean) =>
+    knex
+      .transaction(async (trx) => {
+        await jobs.send(trx, 'webhooks', [{ key, slow: false }]);
+        if (fail) throw new Error('rolled back');
+      })
+      .catch(() => {});
+  await ask('undone', true);
+  await ask('done', false);
+  await expect.poll(() => done).toEqual(['done']);
+});
+
+test('a worker that is stopped gives back what it cannot end, at once', async () => {
+  const aborted: string[] = [];
+  const leaving = await work(
+    (key, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.push(key);
+          reject(signal.reason as Error);
+        });
+      }),
+  );
+  await leaving.send(['given back']);
+  const client = await connectTo(databaseUrl);
+  const states = async () =>
+    (await client.query<{ state: string }>(`select state from pgboss.job where singleton_key = 'given back'`))
+      .rows;
+  await expect.poll(states).toEqual([{ state: 'active' }]);
+  await leaving.stop();
+  expect(aborted).toEqual(['given back']);
+  const done: string[] = [];
+  await work(async (key) => void done.push(key));
+  await expect.poll(() => done).toEqual(['given back']);
+});

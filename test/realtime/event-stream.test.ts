@@ -1,0 +1,175 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { PublishedEvent } from '../../src/events/events.ts';
+import { EventStream } from '../../src/realtime/event-stream.ts';
+import { newApp, newSession } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+
+const MOST_IN_MEMORY = 400 * 1024;
+
+/** A log that grows, and a stream that is offered what is added. */
+function createLog(length: number, padding = '') {
+  const events: PublishedEvent[] = [];
+  const append = (): PublishedEvent => {
+    const position = events.length + 1;
+    const event: PublishedEvent = {
+      eventId: `evt_${position}`,
+      position,
+      type: 'application.updated',
+      audience: 'application',
+      appId: 'app_1',
+      userId: null,
+      sessionDigest: null,
+      data: { padding },
+      createdAt: new Date(0),
+    };
+    events.push(event);
+    return event;
+  };
+  for (let n = 0; n < length; n += 1) append();
+  let reads = 0;
+  const read = async (position: number, limit: number) => {
+    reads += 1;
+    // What is found may be less than what is there when it arrives.
+    const found = events.slice(position, position + limit);
+    await turn();
+    return found;
+  };
+  return { events, append, read, reads: () => reads };
+}
+
+const idsIn = (text: string) => [...text.matchAll(/^id: evt_(\d+)$/gm)].map(([, id]) => Number(id));
+const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1);
+
+test('old and new events join without gap or repetition, whatever happens meanwhile', async () => {
+  const log = createLog(1_000);
+  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  let text = '';
+  stream.on('data', (part: string) => (text += part));
+  for (let n = 0; n < 500; n += 1) {
+    stream.offer(log.append(), false);
+    if (n % 7 === 0) await turn();
+  }
+  await expect.poll(() => idsIn(text).length).toBe(1_500);
+  expect(idsIn(text)).toEqual(upTo(1_500));
+  stream.destroy();
+});
+
+test('more than fits while a page is read is read again', async () => {
+  const log = createLog(5);
+  const gate = Promise.withResolvers<void>();
+  const stream = new EventStream({
+    beginning: { position: 0, eventId: 'evt_0' },
+    read: async (position, limit) => {
+      const found = await log.read(position, limit);
+      await gate.promise;
+      return found;
+    },
+  });
+  let text = '';
+  stream.on('data', (part: string) => (text += part));
+  await expect.poll(log.reads).toBe(1);
+  for (let n = 0; n < 3_000; n += 1) stream.offer(log.append(), false);
+  gate.resolve();
+  await expect.poll(() => idsIn(text).length, { timeout: 10_000 }).toBe(3_006);
+  expect(idsIn(text).slice(1)).toEqual(upTo(3_005));
+  stream.destroy();
+});
+
+test('for a client that takes less than happens, little waits in memory and nothing is lost', async () => {
+  const log = createLog(0, 'x'.repeat(2_000));
+  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  let text = String(stream.read());
+  await turn();
+  await turn();
+  for (let n = 0; n < 2_000; n += 1) stream.offer(log.append(), false);
+  expect(stream.readableLength).toBeLessThan(MOST_IN_MEMORY);
+  for await (const part of stream) {
+    text += part as string;
+    expect(stream.readableLength).toBeLessThan(MOST_IN_MEMORY);
+    if (idsIn(text.slice(-3_000)).at(-1) === 2_000) break;
+    await turn();
+  }
+  expect(idsIn(text)).toEqual(upTo(2_000));
+});
+
+test('the last event ends it, also when it was still to be read', async () => {
+  const log = createLog(250);
+  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  stream.offer(log.append(), true);
+  log.append();
+  let text = '';
+  for await (const part of stream) text += part as string;
+  expect(idsIn(text)).toEqual(upTo(251));
+});
+
+test('a beat is a comment; who reads nothing through three of them is cut off', async () => {
+  const log = createLog(0);
+  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  let text = '';
+  stream.on('data', (part: string) => (text += part));
+  await expect.poll(log.reads).toBe(1);
+  await turn();
+  for (let n = 0; n < 5; n += 1) {
+    stream.beat();
+    await turn();
+  }
+  expect(text).toBe('retry: 1000\n\n' + ':\n\n'.repeat(5));
+  stream.pause();
+  stream.offer(log.append(), false);
+  for (let n = 0; n < 3; n += 1) stream.beat();
+  expect(stream.destroyed).toBe(false);
+  stream.beat();
+  expect(stream.destroyed).toBe(true);
+});
+
+test('a session that ends between its authentication and its stream gets none, and leaves nothing', async () => {
+  const { api, services } = await startTestService();
+  const app = await newApp(api);
+  const session = await newSession(api, app);
+  const client = { address: '127.0.0.1' };
+  const identity = await services.sessions.identify(session.token, client);
+  await api.logout({ app_id: app.app_id, token: session.token });
+  for (let n = 0; n < 7; n += 1) {
+    await expect(services.realtime.streamOfSession(identity, client, undefined)).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+    });
+  }
+  expect(services.realtime.connected()).toEqual({ streams: 0, mqtt: 0 });
+});
+
+test('a session that is asked about anew after its end is told of the end, and not refused', async () => {
+  const { createDoubts } = await import('../../src/realtime/doubts.ts');
+  const { createListeners } = await import('../../src/realtime/listeners.ts');
+  const { ApiError } = await import('../../src/errors/api-error.ts');
+  const listeners = createListeners();
+  const listener = {
+    session: { appId: 'app_1', userId: 'usr_1', sessionDigest: Buffer.alloc(32) } as never,
+    client: { address: '127.0.0.1' },
+    offer: () => {},
+    finish: () => {},
+  };
+  listeners.addSession(listener);
+  const answers = [
+    new Error('the database is away'),
+    new ApiError('SESSION_INVALID'),
+    new ApiError('VPN_BLOCKED'),
+  ];
+  const refused: string[] = [];
+  const doubts = createDoubts({
+    listeners,
+    bans: { find: async () => undefined },
+    sessions: { recheck: async () => Promise.reject(answers.shift() ?? new Error('asked too often')) },
+    refuse: (_listener, code) => refused.push(code),
+    logger: { debug: () => {} } as never,
+  });
+  const doubting = doubts.start();
+  const event = { ...createLog(1).events[0]!, type: 'application.paused' as const };
+  doubts.note(event);
+  // Asked again after the failure; its end is no refusal.
+  await expect.poll(() => answers.length, { timeout: 5_000 }).toBe(1);
+  expect(refused).toEqual([]);
+  doubts.note(event);
+  await expect.poll(() => refused, { timeout: 5_000 }).toEqual(['VPN_BLOCKED']);
+  await doubting.stop();
+});

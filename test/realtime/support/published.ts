@@ -1,0 +1,15 @@
+import { expect } from 'vitest';
+import { connectTo } from '../../support/database.ts';
+import type { TestService } from '../../support/service.ts';
+
+/** Waits until everything that has been written is published, and the service has read it. */
+export async function published({ services, databaseUrl }: TestService): Promise<void> {
+  const database = await connectTo(databaseUrl);
+  const waiting = async () => {
+    const { rows } = await database.query<{ count: number }>(
+      'select count(*)::int as count from events where position is null',
+    );
+    return rows[0]!.count + (await services.events.lastPosition()) - services.relay.position();
+  };
+  await expect.poll(waiting, { timeout: 10_000 }).toBe(0);
+}

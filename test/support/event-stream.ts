@@ -1,0 +1,96 @@
+import { createParser } from 'eventsource-parser';
+import { expect, onTestFinished } from 'vitest';
+import type { Api } from './api.ts';
+import { expectContract } from './exchange.ts';
+
+/** An event as a client gets it. */
+export interface Received {
+  readonly id: string | undefined;
+  readonly type: string;
+  readonly data: {
+    readonly id?: string;
+    readonly type: string;
+    readonly app_id: string;
+    readonly user_id: string | null;
+    readonly data: Record<string, unknown>;
+  };
+}
+
+export interface Following {
+  /** What has come so far. */
+  readonly events: Received[];
+  /** The last id that a frame carried, with an event or without. */
+  readonly lastId: () => string | undefined;
+  readonly comments: () => number;
+  readonly retry: () => number | undefined;
+  /** Resolves when the server has ended the stream, with how. */
+  readonly ended: Promise<'end' | 'cut'>;
+  /** Waits for an event of a type. */
+  next(type: string): Promise<Received>;
+  close(): Promise<void>;
+}
+
+/** Follows a stream of server-sent events, until the end of the test at the latest. */
+export async function follow(
+  api: Api,
+  path: string,
+  token: string,
+  headers: Record<string, string> = {},
+): Promise<Following> {
+  const leaving = new AbortController();
+  const response = await fetch(api.baseUrl + path, {
+    headers: { accept: 'text/event-stream', authorization: `Bearer ${token}`, ...headers },
+    signal: leaving.signal,
+  });
+  const { status, body } = response;
+  if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${await response.text()}`);
+  expectContract({ method: 'GET', path, status, headers: response.headers, text: '' });
+
+  const events: Received[] = [];
+  let lastId: string | undefined;
+  let comments = 0;
+  let retry: number | undefined;
+  let text = '';
+  const parser = createParser({
+    onEvent: ({ id, event, data }) =>
+      events.push({ id, type: event!, data: JSON.parse(data) as Received['data'] }),
+    onComment: () => (comments += 1),
+    onRetry: (ms) => (retry = ms),
+  });
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  const first = await reader.read();
+  const take = (part: string) => {
+    text += part;
+    parser.feed(part);
+    lastId = [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? lastId;
+  };
+  take(first.value ?? '');
+  const ended = (async () => {
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return 'end' as const;
+        take(value);
+      }
+    } catch {
+      return 'cut' as const;
+    }
+  })();
+  const close = async () => {
+    leaving.abort();
+    await ended;
+  };
+  onTestFinished(close);
+  return {
+    events,
+    lastId: () => lastId,
+    comments: () => comments,
+    retry: () => retry,
+    ended,
+    close,
+    async next(type) {
+      await expect.poll(() => events.map((event) => event.type), { timeout: 10_000 }).toContain(type);
+      return events.find((event) => event.type === type)!;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+
+/** One request that a receiver got. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly message: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> };
+}
+
+/** How a receiver answers: with a status, or as it likes. */
+export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
+
+export interface Receiver {
+  readonly url: string;
+  /** Every request so far, in the order of arrival. */
+  readonly received: Received[];
+  /** Ids of the events of a type, in the order of arrival. */
+  ids(type?: string): string[];
+  /** How it answers from now on. */
+  answer(behaviour: Behaviour): void;
+}
+
+/** A local HTTP server for the calling test file, which keeps what it receives and answers 204. */
+export async function startReceiver(behaviour: Behaviour = 204): Promise<Receiver> {
+  const received: Received[] = [];
+  let current = behaviour;
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString();
+      const each = { headers: request.headers, body, message: JSON.parse(body) as Received['message'] };
+      received.push(each);
+      if (typeof current === 'number') response.writeHead(current).end();
+      else current(response, each);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    ids: (type) =>
+      received
+        .filter(({ message }) => type === undefined || message.type === type)
+        .map(({ message }) => message.id),
+    answer: (next) => (current = next),
+  };
+}
