@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import { newUser, unique } from '../support/fixtures.ts';
 import type { ContractOperation } from './operations.ts';
 import { examplePath, stockedReseller, type Owner } from './parameters.ts';
@@ -8,6 +9,14 @@ type Members = Record<string, unknown>;
 const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
   endSecretOverlap: ({ api, app }) =>
     api.post(`/api/v2/dev/apps/${app.app_id}/rotate-secret`, {}, { token: app.token }),
+  transferLicense: async (owner) => {
+    const { api, app } = owner;
+    const { license_id, license_key } = await newLicense(owner);
+    const { username } = await newUser(api, app);
+    await api.activate(app.with({ username, license_key }));
+    const path = `/api/v2/dev/apps/${app.app_id}/licenses/{license_id}`;
+    owner.made.set(path, Promise.resolve(license_id));
+  },
   debitReseller: stockedReseller,
   createResellerLicenses: stockedReseller,
 };
@@ -15,12 +24,20 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
 /** Members of an operation's example that must be others here: what they name does not exist. */
 const replacements: Readonly<Record<string, (owner: Owner, example: Members) => Promise<Members>>> = {
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
+  extendLicenses: async (owner) => ({ license_ids: [(await newLicense(owner)).license_id] }),
   registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
   verifySandboxSession: async ({ api, app }, { username = 'agent', hwid }) => {
     const sandbox = { app_id: app.app_id, username: String(username), hwid: String(hwid) };
     return { token: (await api.sandbox(sandbox)).body.token };
   },
 };
+
+async function newLicense({ api, app }: Owner) {
+  const wanted = { amount: 1, duration_days: 30, tier: 'Pro' };
+  const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+  const { body } = await api.post<components['schemas']['CreatedLicenses']>(path, wanted, app);
+  return body.licenses[0]!;
+}
 
 /** Makes what an operation's example needs. */
 export async function prepare(owner: Owner, { operationId }: ContractOperation): Promise<void> {

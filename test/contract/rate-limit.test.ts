@@ -62,6 +62,7 @@ test('what is limited are the operations that take credentials, and the sandbox'
     'verifySandboxSession',
     'registerDeveloper',
     'loginDeveloper',
+    'resetHwid',
   ]);
 });
 
