@@ -13,7 +13,12 @@ const LIMIT_MB = 300;
 
 const databaseUrl = await createTestDatabase();
 const service = await spawnService(
-  { DATABASE_URL: databaseUrl, MASTER_KEY: randomBytes(32).toString('base64'), LOG_LEVEL: 'error' },
+  {
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    LOG_LEVEL: 'error',
+    NODE_OPTIONS: `--import=${new URL('compact-heap.ts', import.meta.url)}`,
+  },
   afterAll,
 );
 const { api, child } = service;
