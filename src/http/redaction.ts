@@ -18,6 +18,7 @@ interface Schema {
 export function redact(schema: Schema | undefined, value: unknown): unknown {
   if (schema === undefined) return undefined;
   if (schema['x-redact']) return REDACTED;
+  if (value === null) return null;
   if (Array.isArray(value)) return value.map((item) => redact(schema.items, item));
   if (typeof value === 'object' && value !== null) {
     const members = membersOf(schema);

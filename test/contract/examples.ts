@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { newUser, unique } from '../support/fixtures.ts';
 import type { ContractOperation } from './operations.ts';
-import { examplePath, stockedReseller, type Owner } from './parameters.ts';
+import { examplePath, locate, stockedReseller, type Owner } from './parameters.ts';
 
 type Members = Record<string, unknown>;
 
@@ -17,6 +17,10 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
     const path = `/api/v2/dev/apps/${app.app_id}/licenses/{license_id}`;
     owner.made.set(path, Promise.resolve(license_id));
   },
+  deleteUnusedLicenses: newLicense,
+  unbanLicense: (owner) => prepareChange(owner, 'licenses/{license_id}', 'ban', {}),
+  resumeLicense: (owner) => prepareChange(owner, 'licenses/{license_id}', 'pause', undefined),
+  unbanUser: (owner) => prepareChange(owner, 'users/{user_id}', 'ban', {}),
   debitReseller: stockedReseller,
   createResellerLicenses: stockedReseller,
 };
@@ -31,6 +35,12 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
     return { token: (await api.sandbox(sandbox)).body.token };
   },
 };
+
+/** Changes what an operation's path names beforehand. */
+async function prepareChange(owner: Owner, path: string, change: string, body: unknown): Promise<void> {
+  const at = await locate(owner, `/api/v2/dev/apps/{app_id}/${path}`);
+  await owner.api.post(`${at}/${change}`, body, owner.app);
+}
 
 async function newLicense({ api, app }: Owner) {
   const wanted = { amount: 1, duration_days: 30, tier: 'Pro' };

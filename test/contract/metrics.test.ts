@@ -44,6 +44,9 @@ describe('/metrics', () => {
       latchkey_rate_limited_total: 'counter',
       latchkey_database_connections: 'gauge',
       latchkey_lookup_connections: 'gauge',
+      latchkey_event_clients: 'gauge',
+      latchkey_outbox_lag_seconds: 'gauge',
+      latchkey_broker_lag_events: 'gauge',
     });
     for (const name of Object.keys(types)) expect(metrics).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
     // And those of every Node process.
