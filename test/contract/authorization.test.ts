@@ -12,6 +12,7 @@ import {
   locate,
   locateAbsent,
   newOwner,
+  queryOf,
   resellerToken,
   sessionToken,
   tokenFor,
@@ -279,8 +280,8 @@ describe.each(named(ofDevelopers.filter(({ path }) => path.includes('{'))))(
     async function expectNoDifference(foreignPath: string, absentPath: string): Promise<void> {
       for (const body of bodies) {
         const [foreign, absent] = [
-          await call(operation, headers, foreignPath, body),
-          await call(operation, headers, absentPath, body),
+          await call(operation, headers, foreignPath + queryOf(operation), body),
+          await call(operation, headers, absentPath + queryOf(operation), body),
         ];
         expect(foreign.status).toBe(body === bodies[0] ? 404 : absent.status);
         expect(normalised(foreign, foreignPath)).toBe(normalised(absent, absentPath));

@@ -51,7 +51,12 @@ describe('the catalogue', () => {
   test('has no code twice in the contract: what is possible everywhere is not declared again', () => {
     expect(general.length).toBeGreaterThan(0);
     expect(general.filter((code) => declared.has(code))).toEqual([]);
-    expect(OF_THE_TRANSPORT.filter((code) => declared.has(code) || general.includes(code))).toEqual([]);
+    // An upload may take longer than other requests, and says how long.
+    const elsewhere = operations.filter(
+      ({ requestBody }) => requestBody?.mediaType !== 'application/octet-stream',
+    );
+    const codes = [...general, ...elsewhere.flatMap((operation) => operation.codes)];
+    expect(OF_THE_TRANSPORT.filter((code) => codes.includes(code))).toEqual([]);
   });
 
   test.each(operations.map((operation) => [operation.operationId, operation] as const))(

@@ -455,6 +455,7 @@ test('operations of v2 take the signature headers: the login must have them', ()
     loginWithLicense: optional,
     verifySessionV2: optional,
     logoutUserV2: optional,
+    resetHwid: optional,
   });
 });
 
@@ -478,6 +479,7 @@ test('what is limited says so in its statuses, codes and headers', () => {
     verifySandboxSession: 'sandbox',
     registerDeveloper: 'developers',
     loginDeveloper: 'developers',
+    resetHwid: 'application',
   });
   for (const { operationId, codes, responses } of limited) {
     expect(codes, operationId).toContain('TOO_MANY_REQUESTS');
