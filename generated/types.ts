@@ -1241,6 +1241,8 @@ export interface paths {
          *
          *     All of it happens or nothing; until then the users that are meant cannot log in or redeem keys, which takes about a
          *     second for 10,000. An event for each user tells his sessions.
+         *
+         *     This is a bulk call: a developer has one at a time, another one gets 429.
          */
         post: operations["extendUsers"];
         delete?: never;
@@ -1283,8 +1285,10 @@ export interface paths {
          *     The first login with the right password replaces an imported hash by one of Latchkey's own. bcrypt looks at the first 72
          *     bytes of a password only: whoever types those is let in once, and from then on what was typed counts whole.
          *
-         *     403 `QUOTA_EXCEEDED` when the plan has no room for all of them. 429 while another import into the application, or of the
-         *     same developer, is under way. Answers count users; one event tells webhooks of the whole import.
+         *     403 `QUOTA_EXCEEDED` when the plan has no room for all of them. Answers count users; one event tells
+         *     webhooks of the whole import.
+         *
+         *     This is a bulk call: a developer has one at a time, another one gets 429.
          */
         post: operations["importUsers"];
         delete?: never;

@@ -6,6 +6,7 @@ import { createApiTokens } from './api-tokens/api-tokens.ts';
 import { createApplications } from './applications/applications.ts';
 import { createAudit } from './audit/audit.ts';
 import { createBans } from './bans/bans.ts';
+import { createBulk } from './bulk/bulk.ts';
 import { createCluster } from './cluster/cluster.ts';
 import type { Config } from './config.ts';
 import { createDevelopers } from './developers/developers.ts';
@@ -55,7 +56,6 @@ import { createCredentials } from './users/credentials.ts';
 import { createHwidResets } from './users/hwid-resets.ts';
 import { createLogins } from './users/logins.ts';
 import { createUsers, type Users } from './users/users.ts';
-import { createOneAtATime } from './users/one-at-a-time.ts';
 import { createUserDirectory } from './users/user-directory.ts';
 import { createUserImports } from './users/user-imports.ts';
 import { createUserManagement } from './users/user-management.ts';
@@ -119,9 +119,11 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const applications = createApplications({ knex, developers, events, vpn, keyring, clock, random, newId });
   const signatures = createSignatures({ knex, applications, clock, nonceDays: config.nonceDays });
   const bans = createBans({ knex, applications, clock, newId });
+  const bulk = createBulk(knex);
   const licenses = createLicenses({
     knex,
     applications,
+    bulk,
     // Users know licences, who ask of them who holds one.
     holders: {
       find: (...user) => users.find(...user),
@@ -163,7 +165,6 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     newId,
   });
   const credentials = createCredentials({ knex, passwords, limits });
-  const oneAtATime = createOneAtATime();
   const webhooks = createWebhooks({
     knex,
     applications,
@@ -270,7 +271,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     signatures,
     statistics,
     userDirectory: createUserDirectory({ knex, applications, sessions, bans, clock }),
-    userImports: createUserImports({ knex, applications, events, oneAtATime, clock, newId }),
+    userImports: createUserImports({ applications, bulk, events, clock, newId }),
     userManagement: createUserManagement({
       knex,
       applications,
@@ -280,7 +281,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
       sessions,
       passwords,
       bans,
-      oneAtATime,
+      bulk,
       clock,
       newId,
     }),

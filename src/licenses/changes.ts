@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
 import type { Applications } from '../applications/applications.ts';
+import type { Bulk } from '../bulk/bulk.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Events, EventType } from '../events/events.ts';
-import type { Bulk } from './bulk.ts';
 import { isStorable } from './generation.ts';
 import type { KeySafe, License } from './license.ts';
 import { deleteNext } from './license-bulk-store.ts';

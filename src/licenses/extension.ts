@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
 import type { Application, Applications } from '../applications/applications.ts';
+import type { Bulk } from '../bulk/bulk.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isLockedOut } from '../platform/database/index.ts';
 import { extendSubscriptions, lockUsers } from '../subscriptions/subscriptions.ts';
-import type { Bulk } from './bulk.ts';
 import { MOST_DAYS, SLICE } from './license.ts';
 import * as store from './license-bulk-store.ts';
 

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Applications } from '../applications/applications.ts';
+import type { Bulk } from '../bulk/bulk.ts';
 import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Random } from '../platform/random.ts';
-import { createBulk } from './bulk.ts';
 import { createLicenseChanges, type LicenseChanges } from './changes.ts';
 import { createLicenseExtension, type LicenseExtension } from './extension.ts';
 import { createGeneration, type Generation } from './generation.ts';
@@ -21,8 +21,8 @@ export type { NewLicenses } from './generation.ts';
 export type { License } from './license.ts';
 export type { LicenseFilter } from './listing.ts';
 export type { LicenseHolder, Redemption } from './redemption.ts';
-
 export type { ResellerLicense, ResellerLicenseFilter, ResellerLicenses } from './reseller-licenses.ts';
+
 const CLEARED_AT_ONCE = 1000;
 
 /** Licences of applications: what developers do with them, and what users do. */
@@ -40,6 +40,7 @@ interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
   readonly holders: Holders;
+  readonly bulk: Bulk;
   readonly events: Events;
   readonly keys: Keys;
   readonly keyring: Keyring;
@@ -50,7 +51,7 @@ interface Dependencies {
 
 export function createLicenses({ keys, newId, ...deps }: Dependencies): Licenses {
   const { knex, keyring } = deps;
-  const parts = { ...deps, safe: createKeySafe({ keys, keyring, newId }), bulk: createBulk(knex) };
+  const parts = { ...deps, safe: createKeySafe({ keys, keyring, newId }) };
   return {
     ...createRedeeming(parts),
     ...createGeneration(parts),

@@ -42,15 +42,6 @@ export async function lockSubscribers(
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Holds imports of an application out until the transaction ends. @returns false at once while there is another one */
-export async function tryHoldImports(trx: Knex.Transaction, appId: string): Promise<boolean> {
-  const { rows } = await trx.raw<{ rows: { held: boolean }[] }>(
-    'select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as held',
-    [`users-import:${appId}`],
-  );
-  return rows[0]!.held;
-}
-
 /** Inserts up to 1000 users in one statement, but those whose names are taken. @returns the keys that were inserted */
 export async function insertImported(
   trx: Knex.Transaction,

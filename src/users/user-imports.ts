@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Applications, OwnApplication } from '../applications/applications.ts';
 import type { Actor } from '../audit/audit.ts';
+import type { Bulk } from '../bulk/bulk.ts';
 import { ApiError, type Fault } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import { importFault } from '../passwords/passwords.ts';
@@ -9,7 +10,6 @@ import type { NewId } from '../platform/ids.ts';
 import { grantFirst } from '../subscriptions/subscriptions.ts';
 import { readLines, type ImportFormat, type ImportLine } from './import-lines.ts';
 import { emailFault, readGrant, roleFault, type ImportedGrant } from './import-state.ts';
-import type { OneAtATime } from './one-at-a-time.ts';
 import * as store from './user-bulk-store.ts';
 import { usernameKey } from './username.ts';
 
@@ -41,10 +41,9 @@ export interface UserImports {
 }
 
 interface Dependencies {
-  readonly knex: Knex;
   readonly applications: Applications;
   readonly events: Events;
-  readonly oneAtATime: OneAtATime;
+  readonly bulk: Bulk;
   readonly clock: Clock;
   readonly newId: NewId;
 }
@@ -57,7 +56,7 @@ interface Imported {
 }
 
 export function createUserImports(deps: Dependencies): UserImports {
-  const { knex, applications, events, oneAtATime, clock, newId } = deps;
+  const { applications, events, bulk, clock, newId } = deps;
 
   function readUser({ line, cells }: ImportLine, { tiers }: OwnApplication): Imported | string {
     const { username, email, role, password_hash: hash } = cells;
@@ -154,18 +153,10 @@ export function createUserImports(deps: Dependencies): UserImports {
   return {
     async import(actor, appId, upload, format) {
       const application = await applications.ofDeveloper(actor.developerId, appId);
-      return oneAtATime(actor.developerId, async () => {
+      return bulk.admit(actor.developerId, async () => {
+        // Before the transaction: a slow client must not keep one open.
         const users = await readUsers(upload, format, application);
-        await knex.transaction(async (trx) => {
-          // Two of them with names in common would wait for each other.
-          if (!(await store.tryHoldImports(trx, appId))) {
-            throw new ApiError('TOO_MANY_REQUESTS', {
-              detail: 'Another import into this application is under way.',
-              retryAfter: 1,
-            });
-          }
-          await insert(trx, actor, appId, users);
-        });
+        await bulk.transaction(actor.developerId, (trx) => insert(trx, actor, appId, users));
         return users.length;
       });
     },

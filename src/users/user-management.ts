@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Applications, OwnApplication } from '../applications/applications.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Bans } from '../bans/bans.ts';
+import type { Bulk } from '../bulk/bulk.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Change, Events } from '../events/events.ts';
 import type { Licenses } from '../licenses/licenses.ts';
@@ -10,8 +11,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { extendMany, type Extended } from '../subscriptions/subscriptions.ts';
-import type { OneAtATime } from './one-at-a-time.ts';
-import * as bulk from './user-bulk-store.ts';
+import * as bulkStore from './user-bulk-store.ts';
 import * as store from './user-store.ts';
 import { userNotFound } from './user-not-found.ts';
 import { usernameKey } from './username.ts';
@@ -104,13 +104,13 @@ interface Dependencies {
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly bans: Bans;
-  readonly oneAtATime: OneAtATime;
+  readonly bulk: Bulk;
   readonly clock: Clock;
   readonly newId: NewId;
 }
 
 export function createUserManagement(deps: Dependencies): UserManagement {
-  const { knex, applications, licenses, events, audit, sessions, passwords, bans, clock, newId } = deps;
+  const { knex, applications, licenses, events, audit, sessions, passwords, bans, bulk, clock, newId } = deps;
 
   /** Works on a user whom nobody else changes meanwhile, and who may not log in until it is done. */
   function withUser<Result>(
@@ -136,13 +136,13 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     if (userIds) {
       const sorted = [...new Set(userIds)].sort();
       for (let start = 0; start < sorted.length; start += SLICE) {
-        yield await bulk.lockUsers(trx, application.appId, sorted.slice(start, start + SLICE));
+        yield await bulkStore.lockUsers(trx, application.appId, sorted.slice(start, start + SLICE));
       }
       return;
     }
     let after = '';
     for (;;) {
-      const slice = await bulk.lockSubscribers(trx, application, { after, limit: SLICE }, clock.now());
+      const slice = await bulkStore.lockSubscribers(trx, application, { after, limit: SLICE }, clock.now());
       if (slice.length > 0) yield slice;
       if (slice.length < SLICE) return;
       after = slice.at(-1)!;
@@ -235,43 +235,42 @@ export function createUserManagement(deps: Dependencies): UserManagement {
 
     async extendMany(actor, appId, { tier, durationDays, userIds }) {
       await applications.ofDeveloper(actor.developerId, appId);
-      const work = () =>
-        knex.transaction(async (trx) => {
-          const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
-          if (tier !== undefined) assertTier(tier, application);
-          const now = clock.now();
-          let found = 0;
-          let count = 0;
-          for await (const slice of slicesOf(trx, application, userIds)) {
-            found += slice.length;
-            if (found > MAX_EXTENDED) {
-              throw invalidMember(
-                '/all',
-                `means more than ${MAX_EXTENDED} users: name them in user_ids, a part at a time`,
-              );
-            }
-            const extended = await extendMany(trx, slice, { tier, durationDays }, application, now);
-            const changes = [...extended].map(([userId, result]) =>
-              toChange(appId, userId, durationDays, result),
+      const work = async (trx: Knex.Transaction) => {
+        const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
+        if (tier !== undefined) assertTier(tier, application);
+        const now = clock.now();
+        let found = 0;
+        let count = 0;
+        for await (const slice of slicesOf(trx, application, userIds)) {
+          found += slice.length;
+          if (found > MAX_EXTENDED) {
+            throw invalidMember(
+              '/all',
+              `means more than ${MAX_EXTENDED} users: name them in user_ids, a part at a time`,
             );
-            await events.record(trx, ...changes);
-            count += extended.size;
           }
-          const counts = {
-            extended: count,
-            unchanged: found - count,
-            unknown: userIds ? new Set(userIds).size - found : 0,
-          };
-          const data = { days: durationDays, tier: tier ?? null, ...counts };
-          await audit.record(trx, actor, {
-            action: 'user.subscription_extended',
-            appId,
-            target: appId,
-            data,
-          });
-          return counts;
+          const extended = await extendMany(trx, slice, { tier, durationDays }, application, now);
+          const changes = [...extended].map(([userId, result]) =>
+            toChange(appId, userId, durationDays, result),
+          );
+          await events.record(trx, ...changes);
+          count += extended.size;
+        }
+        const counts = {
+          extended: count,
+          unchanged: found - count,
+          unknown: userIds ? new Set(userIds).size - found : 0,
+        };
+        const data = { days: durationDays, tier: tier ?? null, ...counts };
+        await audit.record(trx, actor, {
+          action: 'user.subscription_extended',
+          appId,
+          target: appId,
+          data,
         });
-      return deps.oneAtATime(actor.developerId, work);
+        return counts;
+      };
+      return bulk.admit(actor.developerId, () => bulk.transaction(actor.developerId, work));
     },
   };
 }

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import { tryLockExclusive } from '../platform/database/advisory-lock.ts';
 
-/** Calls that take long: one at a time, and one a developer, so that the others' are never kept out by his. */
+/** Calls that change many rows: one at a time, and one a developer, so that the others' are never kept out by his. */
 export interface Bulk {
   /**
    * Runs a call, of which the developer has no other one in this process.
@@ -19,6 +19,7 @@ export interface Bulk {
   transaction<Result>(developerId: string, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result>;
 }
 
+/** What takes long shares this one of the process. */
 export function createBulk(knex: Knex): Bulk {
   const limit = pLimit(1);
   const admitted = new Set<string>();
@@ -39,7 +40,7 @@ export function createBulk(knex: Knex): Bulk {
     transaction: (developerId, work) =>
       limit(() =>
         knex.transaction(async (trx) => {
-          if (!(await tryLockExclusive(trx, `bulk-licenses:${developerId}`))) throw busy();
+          if (!(await tryLockExclusive(trx, `bulk:${developerId}`))) throw busy();
           return work(trx);
         }),
       ),
@@ -48,7 +49,7 @@ export function createBulk(knex: Knex): Bulk {
 
 function busy(): ApiError {
   return new ApiError('TOO_MANY_REQUESTS', {
-    detail: 'You have another bulk call for licences under way.',
+    detail: 'You have another bulk call under way.',
     retryAfter: 1,
   });
 }
