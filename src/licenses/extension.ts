@@ -74,7 +74,7 @@ export function createLicenseExtension(deps: Dependencies): LicenseExtension {
     const held = await store.findHeldTiers(trx, selection, userIds);
     const now = clock.now();
     const wanted = held.map(({ user_id: userId, tier, licenses }) => ({ userId, tier, licenses }));
-    const added = await extendSubscriptions(trx, wanted, days, application, now, { revive });
+    const added = await extendSubscriptions(trx, wanted, { durationDays: days, revive }, application, now);
     await events.record(
       trx,
       ...added.map(({ userId, tier, expiresAt }) => ({

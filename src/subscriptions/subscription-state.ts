@@ -66,6 +66,16 @@ export function moveGrant(
   return { from: layOut(left, from, tiers, clock)!, to: taken };
 }
 
+/** The stretch that is in force: of those that have not ended, the one that ends first. */
+export function inForce<Ending extends Pick<Stretch, 'ends_at'>>(
+  timeline: readonly Ending[],
+  clock: Date,
+): Ending | undefined {
+  return timeline
+    .filter(({ ends_at }) => ends_at > clock)
+    .sort((a, b) => a.ends_at.getTime() - b.ends_at.getTime())[0];
+}
+
 /** Milliseconds that are left of a tier; infinite for a lifetime. */
 export function timeLeft(timeline: readonly Stretch[], tier: string, clock: Date): number {
   return remainders(timeline, clock).get(tier) ?? 0;

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 import { subscriptionClock, toWallTime, type Pause } from '../applications/application-state.ts';
-import { addGrant, moveGrant, timeLeft, type Grant, type Stretch } from './subscription-state.ts';
+import { addGrant, inForce, moveGrant, type Grant, type Stretch } from './subscription-state.ts';
 import { findTimeline, findTimelines, replaceTimeline, replaceTimelines } from './subscription-store.ts';
 
+export { extendSubscriptions, type Extended, type Extension } from './extensions.ts';
+export { grantFirst, type FirstGrant } from './first-grants.ts';
 export { lockUsers } from './subscription-store.ts';
-
-export { extendMany, grantFirst, type Extended, type FirstGrant } from './extend-many.ts';
 
 /** Where a user stands: the tier in force, or that there was one. Times are wall time. */
 export type Standing =
@@ -30,48 +30,6 @@ export async function extendSubscription(
   if (!timeline || !granted) return undefined;
   await replaceTimeline(trx, userId, timeline);
   return toWallTime(granted.ends_at, application, now);
-}
-
-/** Days for one of a user's tiers. */
-export interface Extension {
-  readonly userId: string;
-  readonly tier: string;
-}
-
-/**
- * Gives many users more days, in a few statements for all of them. The caller holds their rows (`lockUsers`).
- * @param extensions at most a thousand, each user and tier once
- * @param days of 24 hours
- * @param options.revive whether a tier that has ended, or that the user never had, begins now; else it is left out
- * @returns those that were added, and when the tier ends, in wall time; a lifetime of the tier or a higher one is left as
- *   it is
- */
-export async function extendSubscriptions(
-  trx: Knex.Transaction,
-  extensions: readonly Extension[],
-  days: number,
-  application: Pause & { readonly tiers: readonly string[] },
-  now: Date,
-  { revive }: { readonly revive: boolean },
-): Promise<(Extension & { readonly expiresAt: Date })[]> {
-  const clock = subscriptionClock(application, now);
-  const before = await findTimelines(trx, [...new Set(extensions.map(({ userId }) => userId))]);
-  const after = new Map<string, readonly Stretch[]>();
-  const added: Extension[] = [];
-  for (const extension of extensions) {
-    const { userId, tier } = extension;
-    const timeline = after.get(userId) ?? before.get(userId) ?? [];
-    if (!revive && timeLeft(timeline, tier, clock) === 0) continue;
-    const extended = addGrant(timeline, { tier, durationDays: days }, application.tiers, clock);
-    if (!extended?.some((stretch) => stretch.tier === tier)) continue;
-    after.set(userId, extended);
-    added.push(extension);
-  }
-  if (added.length > 0) await replaceTimelines(trx, after);
-  return added.map((extension) => {
-    const { ends_at } = after.get(extension.userId)!.find(({ tier }) => tier === extension.tier)!;
-    return { ...extension, expiresAt: toWallTime(ends_at, application, now) };
-  });
 }
 
 /**
@@ -123,9 +81,7 @@ export function standing(
 ): Standing {
   if (stretches.length === 0) return { status: 'none' };
   const clock = subscriptionClock(application, now);
-  const [first] = stretches
-    .filter(({ ends_at }) => ends_at > clock)
-    .sort((a, b) => a.ends_at.getTime() - b.ends_at.getTime());
+  const first = inForce(stretches, clock);
   if (!first) return { status: 'expired' };
   return { status: 'active', tier: first.tier, expiresAt: toWallTime(first.ends_at, application, now) };
 }

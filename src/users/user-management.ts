@@ -10,7 +10,7 @@ import type { Passwords } from '../passwords/passwords.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { extendMany, type Extended } from '../subscriptions/subscriptions.ts';
+import { extendSubscriptions, type Extended } from '../subscriptions/subscriptions.ts';
 import * as bulkStore from './user-bulk-store.ts';
 import * as store from './user-store.ts';
 import { userNotFound } from './user-not-found.ts';
@@ -225,12 +225,11 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     extend: (actor, appId, userId, { tier, durationDays }) =>
       withUser(actor, appId, userId, async (trx, _user, application) => {
         assertTier(tier, application);
-        const grant = { tier, durationDays };
-        const extended = await extendMany(trx, [userId], grant, application, clock.now());
-        const result = extended.get(userId);
-        if (!result) throw new ApiError('SUBSCRIPTION_NOT_EXTENDABLE');
-        await events.record(trx, { ...toChange(appId, userId, durationDays, result), actor });
-        return result;
+        const more = { durationDays, revive: true };
+        const [extended] = await extendSubscriptions(trx, [{ userId, tier }], more, application, clock.now());
+        if (!extended) throw new ApiError('SUBSCRIPTION_NOT_EXTENDABLE');
+        await events.record(trx, { ...toChange(appId, durationDays, extended), actor });
+        return extended;
       }),
 
     async extendMany(actor, appId, { tier, durationDays, userIds }) {
@@ -249,12 +248,11 @@ export function createUserManagement(deps: Dependencies): UserManagement {
               `means more than ${MAX_EXTENDED} users: name them in user_ids, a part at a time`,
             );
           }
-          const extended = await extendMany(trx, slice, { tier, durationDays }, application, now);
-          const changes = [...extended].map(([userId, result]) =>
-            toChange(appId, userId, durationDays, result),
-          );
-          await events.record(trx, ...changes);
-          count += extended.size;
+          const wanted = slice.map((userId) => ({ userId, tier }));
+          const more = { durationDays, revive: true };
+          const extended = await extendSubscriptions(trx, wanted, more, application, now);
+          await events.record(trx, ...extended.map((each) => toChange(appId, durationDays, each)));
+          count += extended.length;
         }
         const counts = {
           extended: count,
@@ -280,7 +278,7 @@ function assertTier(tier: string, { tiers }: OwnApplication): void {
   throw invalidMember('/tier', `must be one of the application's tiers: ${tiers.join(', ')}`);
 }
 
-function toChange(appId: string, userId: string, days: number | null, { tier, expiresAt }: Extended): Change {
+function toChange(appId: string, days: number | null, { userId, tier, expiresAt }: Extended): Change {
   return {
     type: 'user.subscription_extended',
     appId,
