@@ -904,8 +904,8 @@ export interface paths {
          *     - `duration_days`: 1 to 36500; empty for a lifetime.
          *     - `note`, `redeem_by` (RFC 3339) and `status` (`unused` or `banned`) may be left out or empty.
          *
-         *     An apostrophe in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away, as spreadsheets do. Faulty lines are
-         *     in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
+         *     An apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there. Faulty
+         *     lines are in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
          *
          *     This is a bulk call: a developer has one at a time, another one gets 429.
          */
@@ -1282,6 +1282,8 @@ export interface paths {
          *     | `days` | Whole days from now, 1 to 36500. |
          *     | `expires_at` | A moment to come; `9999-12-31T23:59:59.999Z` is a lifetime. |
          *
+         *     In CSV an apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there.
+         *
          *     The first login with the right password replaces an imported hash by one of Latchkey's own. bcrypt looks at the first 72
          *     bytes of a password only: whoever types those is let in once, and from then on what was typed counts whole.
          *
@@ -1317,8 +1319,8 @@ export interface paths {
          *     meanwhile are left out. Passwords and machines are not part of it.
          *
          *     The columns are `user_id`, `username`, `email`, `role`, `hwid_bound`, `banned`, `tier` and `expires_at` (those in force) and
-         *     `created_at`. In CSV a cell that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-` or `@`, gets an
-         *     apostrophe in front; JSON lines are exact.
+         *     `created_at`. In a cell of the CSV that a spreadsheet would take for a formula an apostrophe stands in front; JSON lines are
+         *     exact.
          */
         get: operations["exportUsers"];
         put?: never;

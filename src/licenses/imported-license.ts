@@ -1,3 +1,4 @@
+import type { Line } from '../tables/tables.ts';
 import { MOST_DAYS } from './license.ts';
 import { isStorable } from './generation.ts';
 import { canonicalLicenseKey } from './license-key.ts';
@@ -8,6 +9,9 @@ const LONGEST_NOTE = 500;
 /** RFC 3339, section 5.6. */
 const MOMENT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** The columns of an import. */
+type Column = 'key' | 'tier' | 'duration_days' | 'note' | 'redeem_by' | 'status';
 
 /** A line of an import. */
 export interface ImportedLicense {
@@ -26,7 +30,7 @@ export interface ImportedLicense {
  * @returns what is wrong with it when it is no licence
  */
 export function readImportedLicense(
-  cells: Readonly<Record<string, string>>,
+  cells: Line<Column>['cells'],
   tiers: readonly string[],
 ): ImportedLicense | string[] {
   const { key = '', tier = '', duration_days = '', note = '', redeem_by = '', status = '' } = cells;

@@ -1,41 +1,33 @@
-import { stringify } from 'csv-stringify/sync';
+import { csvOf, jsonLinesOf } from '../tables/tables.ts';
 import type { UserRecord } from './user-directory.ts';
 
 export type ExportFormat = 'text/csv' | 'application/x-ndjson';
 
-const COLUMNS = [
-  'user_id',
-  'username',
-  'email',
-  'role',
-  'hwid_bound',
-  'banned',
-  'tier',
-  'expires_at',
-  'created_at',
-] as const;
+const COLUMNS = {
+  user_id: 'user_id',
+  username: 'username',
+  email: 'email',
+  role: 'role',
+  hwid_bound: 'hwid_bound',
+  banned: 'banned',
+  tier: 'tier',
+  expires_at: 'expires_at',
+  created_at: 'created_at',
+} as const;
 
-type Line = Readonly<Record<(typeof COLUMNS)[number], string | boolean | null>>;
+type Line = Readonly<Record<keyof typeof COLUMNS, string | boolean | null>>;
 
 /** Users as text, a part for each page of them. */
-export async function* exportedText(
+export function exportedText(
   pages: AsyncIterable<readonly UserRecord[]>,
   format: ExportFormat,
 ): AsyncGenerator<string> {
-  if (format === 'text/csv') yield `${COLUMNS.join(',')}\n`;
-  for await (const page of pages) {
-    const lines = page.map(toLine);
-    yield format === 'text/csv' ? toCsv(lines) : lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  }
+  const lines = linesOf(pages);
+  return format === 'text/csv' ? csvOf(lines, COLUMNS) : jsonLinesOf(lines);
 }
 
-/** By RFC 4180. Cells that a spreadsheet would run as formulas are made texts. */
-function toCsv(lines: readonly Line[]): string {
-  return stringify([...lines], {
-    columns: [...COLUMNS],
-    escape_formulas: true,
-    cast: { boolean: String },
-  });
+async function* linesOf(pages: AsyncIterable<readonly UserRecord[]>): AsyncGenerator<Line[]> {
+  for await (const page of pages) yield page.map(toLine);
 }
 
 function toLine(user: UserRecord): Line {

@@ -2,35 +2,43 @@ import type { Knex } from 'knex';
 import type { Applications, OwnApplication } from '../applications/applications.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Bulk } from '../bulk/bulk.ts';
-import { ApiError, type Fault } from '../errors/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import { importFault } from '../passwords/passwords.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import { grantFirst } from '../subscriptions/subscriptions.ts';
-import { readLines, type ImportFormat, type ImportLine } from './import-lines.ts';
+import { LineFaults, readCsv, readJsonLines, textOf, type Line } from '../tables/tables.ts';
 import { emailFault, readGrant, roleFault, type ImportedGrant } from './import-state.ts';
 import * as store from './user-bulk-store.ts';
 import { usernameKey } from './username.ts';
 
-export type { ImportFormat } from './import-lines.ts';
+export type ImportFormat = 'text/csv' | 'application/x-ndjson';
 
 const MAX_USERS = 50_000;
 const MAX_USERNAME_CHARACTERS = 64;
 /** Users of a statement. */
 const SLICE = 1000;
-/** Faults that are listed. */
-const SHOWN = 100;
 /** The role of those of whom nothing is said. */
 const DEFAULT_ROLE = 'user';
+/** What an import may say of a user, and whether it must. */
+const COLUMNS = {
+  username: true,
+  email: false,
+  role: false,
+  password_hash: false,
+  tier: false,
+  days: false,
+  expires_at: false,
+};
 
 export interface UserImports {
   /**
    * Creates users of another system, with their password hashes and first subscriptions: all of them or none.
    * @param upload in the format, up to 50,000 users
    * @returns how many
-   * @throws ApiError APPLICATION_NOT_FOUND, QUOTA_EXCEEDED, TOO_MANY_REQUESTS; VALIDATION_FAILED with every faulty line,
-   *   USERNAME_TAKEN with every line whose name is taken
+   * @throws ApiError APPLICATION_NOT_FOUND, QUOTA_EXCEEDED, TOO_MANY_REQUESTS; MALFORMED_REQUEST for what is no UTF-8,
+   *   VALIDATION_FAILED with every faulty line, USERNAME_TAKEN with every line whose name is taken
    */
   import(
     actor: Actor,
@@ -58,7 +66,10 @@ interface Imported {
 export function createUserImports(deps: Dependencies): UserImports {
   const { applications, events, bulk, clock, newId } = deps;
 
-  function readUser({ line, cells }: ImportLine, { tiers }: OwnApplication): Imported | string {
+  function readUser(
+    { line, cells }: Line<keyof typeof COLUMNS>,
+    { tiers }: OwnApplication,
+  ): Imported | string {
     const { username, email, role, password_hash: hash } = cells;
     if (username === undefined) return 'username is missing';
     const key = keyOf(username);
@@ -79,17 +90,19 @@ export function createUserImports(deps: Dependencies): UserImports {
     return { line, row, grant: subscription.grant };
   }
 
-  /** @throws ApiError VALIDATION_FAILED */
+  /** @throws ApiError MALFORMED_REQUEST, VALIDATION_FAILED */
   async function readUsers(
     upload: AsyncIterable<Uint8Array>,
     format: ImportFormat,
     application: OwnApplication,
   ): Promise<Imported[]> {
+    const text = textOf(upload);
+    const lines = format === 'text/csv' ? readCsv(text, COLUMNS) : readJsonLines(text, COLUMNS, ['days']);
     const users: Imported[] = [];
     const lineOf = new Map<string, number>();
-    const faults = new Faults();
-    for await (const each of readLines(upload, format)) {
-      if (users.length + faults.count >= MAX_USERS) {
+    const faults = new LineFaults();
+    for await (const each of lines) {
+      if (users.length + faults.lines >= MAX_USERS) {
         faults.add(each.line, `is beyond the ${MAX_USERS} users that an import may have`);
         break;
       }
@@ -106,8 +119,8 @@ export function createUserImports(deps: Dependencies): UserImports {
       lineOf.set(user.row.username_key, user.line);
       users.push(user);
     }
-    if (users.length === 0 && faults.count === 0) faults.add(1, 'must be there: the import has no users');
-    faults.throwAny('VALIDATION_FAILED');
+    if (users.length === 0 && faults.lines === 0) faults.add(1, 'must be there: the import has no users');
+    faults.throwAny();
     return users;
   }
 
@@ -118,7 +131,7 @@ export function createUserImports(deps: Dependencies): UserImports {
     users: readonly Imported[],
   ): Promise<void> {
     const now = clock.now();
-    const taken = new Faults();
+    const taken = new LineFaults();
     for (const slice of slices(users)) {
       const inserted = await store.insertImported(
         trx,
@@ -161,26 +174,6 @@ export function createUserImports(deps: Dependencies): UserImports {
       });
     },
   };
-}
-
-/** Faulty lines: all are counted, the first of them kept. */
-class Faults {
-  count = 0;
-  readonly #shown: Fault[] = [];
-
-  add(line: number, detail: string): void {
-    this.count += 1;
-    if (this.#shown.length < SHOWN) this.#shown.push({ pointer: `/line/${line}`, detail });
-  }
-
-  /** @throws ApiError when there are any */
-  throwAny(code: 'VALIDATION_FAILED' | 'USERNAME_TAKEN'): void {
-    if (this.count === 0) return;
-    const detail = `${this.count} ${this.count === 1 ? 'line is' : 'lines are'} not valid; nothing was imported.`;
-    const errors = this.#shown;
-    if (code === 'USERNAME_TAKEN') throw new ApiError('USERNAME_TAKEN', { detail, errors });
-    throw new ApiError('VALIDATION_FAILED', { detail, errors });
-  }
 }
 
 function keyOf(username: string): string | { readonly fault: string } {

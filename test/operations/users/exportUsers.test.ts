@@ -97,6 +97,18 @@ test('what it writes can be imported, but for what is Latchkey’s own', async (
   );
 });
 
+test('what CSV puts an apostrophe in front of comes back without it', async () => {
+  const [source, target] = [await newApp(api), await newApp(api)];
+  const names = ['=1+1', "'=1+1", "''@x", '-5', '+x', '＝1', "'plain", 'a=b', 'with, comma', '🦊"'];
+  for (const username of names) await callUsers(api, source, 'POST', '', { username });
+  const written = parse(await textOf(source, 'text/csv')) as string[][];
+  expect(written.map(([, username]) => username)).toContain("''=1+1");
+  const column = written.slice(1).map(([, username]) => `"${username!.replaceAll('"', '""')}"`);
+  const text = ['username', ...column].join('\n');
+  await callUsers(api, target, 'POST', '/import', text, { 'content-type': 'text/csv' });
+  expect((await lines(target)).map(({ username }) => username).sort()).toEqual(names.toSorted());
+});
+
 test('a client that goes away ends it', async () => {
   const away = new AbortController();
   const response = await fetch(`${service.baseUrl}/api/v2/dev/apps/${app.app_id}/users/export`, {

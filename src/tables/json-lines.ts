@@ -1,0 +1,72 @@
+import { LONGEST_LINE, type Line, type UnreadableLine } from './lines.ts';
+
+/** In an object of texts and numbers: a name, or the end of none. */
+const NAME = /"(?:[^"\\]|\\.)*"\s*:/g;
+
+/** Objects as one line of JSON each, a part of the text for each part of them. */
+export async function* jsonLinesOf(parts: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
+  for await (const part of parts) yield part.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+/**
+ * Reads flat objects of JSON, one a line, one line after the other. Empty lines are left out; a line that is too long ends
+ * it.
+ * @param columns the members that an object may have
+ * @param numbers those that may be numbers instead of texts
+ * @throws what the text throws
+ */
+export async function* readJsonLines<Column extends string>(
+  text: AsyncIterable<string>,
+  columns: Readonly<Record<Column, boolean>>,
+  numbers: readonly Column[],
+): AsyncGenerator<Line<Column> | UnreadableLine> {
+  let line = 0;
+  for await (const written of splitLines(text)) {
+    line += 1;
+    if (written.length > LONGEST_LINE) return yield { line, fault: 'is too long' };
+    if (written.trim() !== '') yield { line, ...readObject(written, columns, numbers) };
+  }
+}
+
+function readObject<Column extends string>(
+  written: string,
+  columns: Readonly<Record<Column, boolean>>,
+  numbers: readonly string[],
+): Pick<Line<Column>, 'cells'> | Pick<UnreadableLine, 'fault'> {
+  const members = parseObject(written);
+  if (!members) return { fault: 'must be one flat JSON object in which no member appears twice' };
+  if (Object.keys(members).some((name) => !Object.hasOwn(columns, name))) {
+    return { fault: `must have members of ${Object.keys(columns).join(', ')} alone` };
+  }
+  const isCell = (name: string, value: unknown) =>
+    value === null || typeof value === 'string' || (numbers.includes(name) && typeof value === 'number');
+  const odd = Object.keys(members).filter((name) => !isCell(name, members[name]));
+  if (odd.length > 0) return { fault: `must have a text or null for ${odd.join(', ')}` };
+  const cells = Object.entries(members).map(([name, value]) => [name, String(value ?? '')] as const);
+  return { cells: Object.fromEntries(cells.filter(([, cell]) => cell !== '')) as Line<Column>['cells'] };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    const members = value as Readonly<Record<string, unknown>>;
+    // A member that is there twice could be read in two ways.
+    const names = text.match(NAME)?.length ?? 0;
+    return names === Object.keys(members).length ? members : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const part of text) {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+    // Longer than any line may be: it is handed over as it is, and ends the reading.
+    if (rest.length > LONGEST_LINE) return yield rest;
+  }
+  if (rest !== '') yield rest;
+}
