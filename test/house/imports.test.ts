@@ -14,7 +14,7 @@ const STARTERS = [
 /** Words that every layer speaks: no code of a layer is in them. */
 const VOCABULARY = ['src/errors/api-error.ts', 'src/errors/catalogue.ts', 'src/paging/page.ts'];
 
-const NO_DOMAIN = ['errors', 'paging', 'http', 'platform', 'migrations', 'demo'];
+const NO_DOMAIN = ['errors', 'paging', 'http', 'platform', 'migrations', 'demo', 'compose'];
 
 /** The domain of a file of `src/<domain>/`. */
 function domainOf(file: string): string | undefined {
@@ -188,6 +188,33 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
     const importersOfCompose = sources.filter(({ imports }) => imports.includes('src/compose.ts'));
     expect(importersOfCompose.map(({ file }) => file)).toEqual(['src/service.ts']);
+  });
+
+  test('the groups of compose see domains and the platform, and are seen by compose alone', () => {
+    const found = violations(
+      ({ file }) => file.startsWith('src/compose/'),
+      (imported) =>
+        domainOf(imported) !== undefined ||
+        ['src/config.ts', 'src/migrations/index.ts'].includes(imported) ||
+        ['src/compose/', 'src/platform/'].some((folder) => imported.startsWith(folder)),
+    );
+    expect(found).toEqual([]);
+    const importers = sources.filter(({ imports }) => imports.some(within('src/compose/')));
+    expect(importers.map(({ file }) => file).filter((file) => !within('src/compose/')(file))).toEqual([
+      'src/compose.ts',
+    ]);
+  });
+
+  test('services are constructed by compose and its groups', () => {
+    const construction = /^import (?!type )[^;]*\bcreate[A-Z][^;]* from '(?:\.\.?\/)+([a-z-]+)\/\1\.ts';/gm;
+    const constructors = sources.filter(({ code }) =>
+      [...code.matchAll(construction)].some(([, domain]) => domainOf(`src/${domain}/`) !== undefined),
+    );
+    expect(constructors.length).toBeGreaterThan(4);
+    const others = constructors
+      .map(({ file }) => file)
+      .filter((file) => !/^src\/compose(\.ts|\/)/.test(file));
+    expect(others).toEqual([]);
   });
 
   test('services are named, not constructed, in services.ts', () => {

@@ -1,0 +1,70 @@
+import { createBulk } from '../bulk/bulk.ts';
+import type { Config } from '../config.ts';
+import { hasKeys, loadKeys } from '../keys/keys.ts';
+import { createLimits } from '../limits/limits.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { migrate } from '../migrations/index.ts';
+import { createPasswords } from '../passwords/passwords.ts';
+import type { AnonymousNetworks } from '../platform/anonymous-networks/index.ts';
+import type { Blobs } from '../platform/blobs/index.ts';
+import type { Broker } from '../platform/broker/index.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/index.ts';
+import { createNewId } from '../platform/ids.ts';
+import { installJobs } from '../platform/jobs/index.ts';
+import { createKeyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logger.ts';
+import { loadOrCreateMasterKey } from '../platform/master-key.ts';
+import type { MqttServer } from '../platform/mqtt/index.ts';
+import type { Random } from '../platform/random.ts';
+import { createTokens } from '../tokens/tokens.ts';
+import { createVpn } from '../vpn/vpn.ts';
+
+/** What was opened before the services are constructed. */
+export interface Surroundings {
+  readonly config: Config;
+  readonly database: Database;
+  readonly broker: Broker;
+  readonly blobs: Blobs;
+  readonly mqtt: MqttServer;
+  readonly networks: AnonymousNetworks;
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Known once the server listens. */
+  readonly baseUrl: () => string;
+  readonly webUrl: () => string;
+}
+
+export type Foundation = Awaited<ReturnType<typeof composeFoundation>>;
+
+/** What every other group stands on: a migrated database, keys, and the services that know no other one. */
+export async function composeFoundation(surroundings: Surroundings) {
+  const { config, database, networks, clock, random, logger, baseUrl } = surroundings;
+  const { knex, pool } = database;
+  await database.withStatementTimeout(0, async (patient) => {
+    await migrate(patient.knex);
+    await installJobs(patient.knex, logger);
+  });
+
+  const masterKeys = config.masterKeys ?? [
+    await loadOrCreateMasterKey(config.dataDir, random, !(await hasKeys(knex))),
+  ];
+  const keyring = createKeyring(masterKeys, random);
+  const keys = await loadKeys({ knex, keyring, clock, random });
+  return {
+    ...surroundings,
+    knex,
+    pool,
+    keyring,
+    keys,
+    newId: createNewId(clock, random),
+    tokens: createTokens(keys, random, baseUrl),
+    passwords: await createPasswords(),
+    metrics: createMetrics(),
+    limits: createLimits(knex, config.rateLimit),
+    vpn: createVpn(networks),
+    bulk: createBulk(knex),
+  };
+}

@@ -1,0 +1,28 @@
+import { createJobs } from '../platform/jobs/index.ts';
+import { createOutboundHttp } from '../platform/outbound-http/index.ts';
+import { createRealtime } from '../realtime/realtime.ts';
+import { createBrokerFeed } from '../relay/broker-feed.ts';
+import { createRelay } from '../relay/relay.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
+import type { Accounts } from './accounts.ts';
+import type { Foundation } from './foundation.ts';
+import type { Licensing } from './licensing.ts';
+import type { Products } from './products.ts';
+
+/** Who is told of events: webhooks, clients that listen, and a broker outside. */
+export function composeMessages(before: Foundation & Accounts & Licensing & Products) {
+  const { config, database, broker, statistics } = before;
+  const webhooks = createWebhooks({
+    ...before,
+    jobs: createJobs({ ...before, listen: database.listen }),
+    outbound: createOutboundHttp({ networks: config.webhookNetworks }),
+  });
+  const consumers = [statistics.count, webhooks.enqueue];
+  const relay = createRelay({ ...before, listen: database.listen, consumers });
+  return {
+    webhooks,
+    relay,
+    realtime: createRealtime({ ...before, relay, capacity: config.maxEventClients }),
+    brokerFeed: broker.embedded ? undefined : createBrokerFeed({ ...before, relay }),
+  };
+}
