@@ -274,8 +274,8 @@ describe('packages stay where they belong', () => {
     ['mqtt-packet', /^src\/platform\/mqtt\/connection\.ts/],
     ['ws', /^src\/http\/mqtt-upgrade\.ts/],
     ['mqtt', /^src\/platform\/broker\/connection\.ts/],
-    ['flydrive/drivers/s3', /^src\/platform\/blobs\/server\.ts/],
     ['@aws-sdk/client-s3', /^src\/platform\/blobs\/server\.ts/],
+    ['@aws-sdk/lib-storage', /^src\/platform\/blobs\/server\.ts/],
     ['range-parser', /^src\/files\/selection\.ts/],
     ['content-disposition', /^handlers\/files\/content\.ts/],
   ])('%s', (name, places) => {

@@ -10,11 +10,19 @@ export async function ownErrors(
 ): Promise<void> {
   let fault: { readonly error: unknown } | undefined;
   async function* watched(): AsyncGenerator<Uint8Array> {
+    const pieces = content[Symbol.asyncIterator]();
     try {
-      yield* content;
-    } catch (error) {
-      fault = { error };
-      throw error;
+      for (;;) {
+        // Not what is thrown into this by a reader that gives up.
+        const next = await pieces.next().catch((error: unknown) => {
+          fault = { error };
+          throw error;
+        });
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await pieces.return?.();
     }
   }
   try {

@@ -1,20 +1,19 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   ListMultipartUploadsCommand,
   S3Client,
-  UploadPartCommand,
-  type CompletedPart,
 } from '@aws-sdk/client-s3';
-import { S3Driver } from 'flydrive/drivers/s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import { BlobsUnavailableError } from './errors.ts';
 import type { Blobs } from './index.ts';
 import { ownErrors } from './own-errors.ts';
-import { inParts, PART } from './parts.ts';
 import { parseFilesUrl } from './s3-address.ts';
+
+/** S3 takes parts of 5 MiB and more, and 10,000 of them. */
+const PART = 8 * 1024 * 1024;
 
 const CONNECT_WITHIN_MS = 2_000;
 /** A whole part goes out in this time; who waits for a download waits no longer than this for its beginning. */
@@ -48,23 +47,8 @@ export function openServerBlobs(filesUrl: string): Blobs {
       httpsAgent: { maxSockets: CONNECTIONS },
     },
   });
-  const driver = new S3Driver({ client, bucket, visibility: 'private', supportsACL: false });
   const keyOf = (key: string) => prefix + key;
   const objectOf = (key: string) => ({ Bucket: bucket, Key: keyOf(key) });
-
-  async function putParts(key: string, first: Buffer, rest: AsyncIterator<Buffer>): Promise<void> {
-    const object = objectOf(key);
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
-    const parts: CompletedPart[] = [];
-    for (let part: Buffer | undefined = first; part !== undefined; part = await nextOf(rest)) {
-      const PartNumber = parts.length + 1;
-      const upload = { ...object, UploadId, PartNumber, Body: part };
-      const { ETag } = await client.send(new UploadPartCommand(upload));
-      parts.push({ PartNumber, ETag });
-    }
-    const whole = { ...object, UploadId, MultipartUpload: { Parts: parts } };
-    await client.send(new CompleteMultipartUploadCommand(whole));
-  }
 
   /** Parts of contents that broke off are kept by the store, out of sight, until they are given up. */
   async function abortUploads(key: string): Promise<void> {
@@ -81,13 +65,21 @@ export function openServerBlobs(filesUrl: string): Blobs {
 
     put: (key, content) =>
       ownErrors(content, toUnavailable, async (source) => {
-        const parts = inParts(source);
+        const Body = Readable.from(source, { highWaterMark: 1 });
+        // The upload tells of it, or has failed already.
+        Body.on('error', () => {});
+        // One part is held at a time. What breaks off is given up by `delete`, as it must be after a kill anyway.
+        const upload = new Upload({
+          client,
+          params: { ...objectOf(key), Body },
+          partSize: PART,
+          queueSize: 1,
+          leavePartsOnError: true,
+        });
         try {
-          const first = (await nextOf(parts)) ?? Buffer.alloc(0);
-          if (first.length < PART) await driver.put(keyOf(key), first);
-          else await putParts(key, first, parts);
+          await upload.done();
         } finally {
-          await parts.return();
+          Body.destroy();
         }
       }),
 
@@ -106,7 +98,7 @@ export function openServerBlobs(filesUrl: string): Blobs {
     async delete(key) {
       try {
         await abortUploads(key);
-        await driver.delete(keyOf(key));
+        await client.send(new DeleteObjectCommand(objectOf(key)));
       } catch (error) {
         throw toUnavailable(error);
       }
@@ -114,11 +106,6 @@ export function openServerBlobs(filesUrl: string): Blobs {
 
     close: () => client.destroy(),
   };
-}
-
-async function nextOf(parts: AsyncIterator<Buffer>): Promise<Buffer | undefined> {
-  const { done, value } = await parts.next();
-  return done ? undefined : value;
 }
 
 function toUnavailable(error: unknown): BlobsUnavailableError {
