@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toBan } from './ban.ts';
 
 export const listBans: Handler<'listBans'> = async ({ path, query, actor }, { moderation }) => {
@@ -6,8 +7,5 @@ export const listBans: Handler<'listBans'> = async ({ path, query, actor }, { mo
     limit: query.limit,
     cursor: query.cursor,
   });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toBan), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toBan);
 };

@@ -1,5 +1,5 @@
-import { toContent } from '../files/content.ts';
 import type { Handler } from '../handler.ts';
+import { toContent } from '../files/content.ts';
 
 export const downloadClientFile: Handler<'downloadClientFile'> = async (
   { path, headers, session },

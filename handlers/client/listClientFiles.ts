@@ -1,5 +1,5 @@
-import { toClientFile } from '../files/file.ts';
 import type { Handler } from '../handler.ts';
+import { toClientFile } from '../files/file.ts';
 import { cached } from './cached.ts';
 
 export const listClientFiles: Handler<'listClientFiles'> = async ({ path, headers, session }, { files }) => {

@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toResellerLicense } from './account.ts';
 
 export const listResellerLicenses: Handler<'listResellerLicenses'> = async (
@@ -7,8 +8,5 @@ export const listResellerLicenses: Handler<'listResellerLicenses'> = async (
 ) => {
   const { limit, cursor, status, app_id } = query;
   const page = await resellerAccount.listLicenses(resellerId, { status, appId: app_id }, { limit, cursor });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toResellerLicense), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toResellerLicense);
 };

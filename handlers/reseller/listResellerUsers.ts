@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toResellerUser } from './account.ts';
 
 export const listResellerUsers: Handler<'listResellerUsers'> = async (
@@ -6,8 +7,5 @@ export const listResellerUsers: Handler<'listResellerUsers'> = async (
   { resellerAccount },
 ) => {
   const page = await resellerAccount.listUsers(resellerId, { limit: query.limit, cursor: query.cursor });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toResellerUser), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toResellerUser);
 };

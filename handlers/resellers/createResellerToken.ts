@@ -1,5 +1,5 @@
-import { toApiToken } from '../tokens/api-token.ts';
 import type { Handler } from '../handler.ts';
+import { toApiToken } from '../tokens/api-token.ts';
 
 export const createResellerToken: Handler<'createResellerToken'> = async (
   { path, body, actor, scopes },

@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toLedgerEntry } from './reseller.ts';
 
 export const listResellerLedger: Handler<'listResellerLedger'> = async (
@@ -9,8 +10,5 @@ export const listResellerLedger: Handler<'listResellerLedger'> = async (
     limit: query.limit,
     cursor: query.cursor,
   });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toLedgerEntry), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toLedgerEntry);
 };

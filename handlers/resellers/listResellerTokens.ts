@@ -1,5 +1,6 @@
-import { toApiToken } from '../tokens/api-token.ts';
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
+import { toApiToken } from '../tokens/api-token.ts';
 
 export const listResellerTokens: Handler<'listResellerTokens'> = async (
   { path, query, actor },
@@ -9,8 +10,5 @@ export const listResellerTokens: Handler<'listResellerTokens'> = async (
     limit: query.limit,
     cursor: query.cursor,
   });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toApiToken), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toApiToken);
 };

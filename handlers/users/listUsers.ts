@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toFilter, toUser } from './user.ts';
 
 export const listUsers: Handler<'listUsers'> = async ({ path, query, actor }, { userDirectory }) => {
@@ -6,8 +7,5 @@ export const listUsers: Handler<'listUsers'> = async ({ path, query, actor }, { 
     limit: query.limit,
     cursor: query.cursor,
   });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toUser), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toUser);
 };

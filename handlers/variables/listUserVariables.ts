@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toUserVariable } from './variable.ts';
 
 export const listUserVariables: Handler<'listUserVariables'> = async (
@@ -8,8 +9,5 @@ export const listUserVariables: Handler<'listUserVariables'> = async (
   const { developerId } = actor;
   const request = { limit: query.limit, cursor: query.cursor };
   const page = await variables.listOfUser(developerId, path.app_id, path.user_id, request);
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toUserVariable), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toUserVariable);
 };

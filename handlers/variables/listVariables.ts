@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toVariable } from './variable.ts';
 
 export const listVariables: Handler<'listVariables'> = async ({ path, query, actor }, { variables }) => {
@@ -6,8 +7,5 @@ export const listVariables: Handler<'listVariables'> = async ({ path, query, act
     limit: query.limit,
     cursor: query.cursor,
   });
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toVariable), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toVariable);
 };

@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toPage } from '../page.ts';
 import { toDelivery } from './delivery.ts';
 
 export const listWebhookDeliveries: Handler<'listWebhookDeliveries'> = async (
@@ -13,8 +14,5 @@ export const listWebhookDeliveries: Handler<'listWebhookDeliveries'> = async (
     { state, type },
     { limit, cursor },
   );
-  return {
-    status: 200,
-    body: { status: 'success', data: page.data.map(toDelivery), next_cursor: page.nextCursor },
-  };
+  return toPage(page, toDelivery);
 };

@@ -186,6 +186,7 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/handler.ts',
       'handlers/index.ts',
       'handlers/licenses/license.ts',
+      'handlers/page.ts',
       'handlers/reseller/account.ts',
       'handlers/resellers/reseller.ts',
       'handlers/sandbox/entitlements.ts',
