@@ -11,8 +11,8 @@ const PAUSE_MS = 60_000;
  */
 export function startHousekeeping(services: Services, logger: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const { sessions, developers, applications, licenses, signatures, limits, cluster, vpn } = services;
-  const { apiTokens, events, files, idempotency, webhooks } = services;
+  const { apiTokens, applications, cluster, developers, events, files, idempotency, licenses } = services;
+  const { limits, sessions, signatures, vpn, webhooks } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
@@ -20,6 +20,7 @@ export function startHousekeeping(services: Services, logger: Logger): { stop():
     'answers of repeated requests': idempotency.clearExpired,
     'nonces whose days are over': signatures.clearExpired,
     'events whose days are over': events.clearExpired,
+    'old deliveries of webhooks': webhooks.clearExpired,
     'windows of rate limits': limits.clearExpired,
     'contents of no file': files.clearContents,
     'lost nodes': cluster.clearLost,
@@ -29,7 +30,6 @@ export function startHousekeeping(services: Services, logger: Logger): { stop():
     'secrets under an old master key': applications.reseal,
     'licence keys under an old master key': licenses.reseal,
     'session ids under an old master key': sessions.reseal,
-    'old deliveries of webhooks': webhooks.clearExpired,
     'webhook secrets under an old master key': webhooks.reseal,
   };
 

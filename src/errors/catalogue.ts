@@ -227,12 +227,6 @@ export const catalogue = {
     detail: 'The webhook endpoint has no such delivery.',
     hint: "List the endpoint's deliveries to see their identifiers; they are kept for 30 days.",
   },
-  WEBHOOK_DISABLED: {
-    statuses: [409],
-    title: 'Webhook disabled',
-    detail: 'The webhook endpoint is disabled: nothing is sent to it.',
-    hint: 'Enable it first, by changing enabled to true.',
-  },
   TOKEN_NOT_FOUND: {
     statuses: [404],
     title: 'Token not found',
@@ -280,6 +274,12 @@ export const catalogue = {
     title: 'Request timeout',
     detail: 'The request did not arrive in time.',
     hint: 'Send the whole request within 30 seconds; an upload may take longer as long as it gets on.',
+  },
+  WEBHOOK_DISABLED: {
+    statuses: [409],
+    title: 'Webhook disabled',
+    detail: 'The webhook endpoint is disabled: nothing is sent to it.',
+    hint: 'Enable it first, by changing enabled to true.',
   },
   USERNAME_TAKEN: {
     statuses: [409],
@@ -335,12 +335,6 @@ export const catalogue = {
     detail: 'A request with this Idempotency-Key is still running.',
     hint: 'Wait for its answer, or send the same request again after Retry-After.',
   },
-  IDEMPOTENCY_KEY_REUSED: {
-    statuses: [422],
-    title: 'Idempotency key reused',
-    detail: 'Another request was sent with this Idempotency-Key.',
-    hint: 'Make a new key for every request; repeat one only with the very same request.',
-  },
   PAYLOAD_TOO_LARGE: {
     statuses: [413],
     title: 'Payload too large',
@@ -358,6 +352,12 @@ export const catalogue = {
     title: 'Range not satisfiable',
     detail: 'The range begins behind the end of the file.',
     hint: 'Ask for bytes below the size that Content-Range names.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    statuses: [422],
+    title: 'Idempotency key reused',
+    detail: 'Another request was sent with this Idempotency-Key.',
+    hint: 'Make a new key for every request; repeat one only with the very same request.',
   },
   TOO_MANY_REQUESTS: {
     statuses: [429],

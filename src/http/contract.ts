@@ -1,6 +1,6 @@
-import { OpenAPIBackend, type Context, type Document, type Operation } from 'openapi-backend';
-import type { ErrorObject } from 'ajv';
 import type { IncomingMessage } from 'node:http';
+import type { ErrorObject } from 'ajv';
+import { OpenAPIBackend, type Context, type Document, type Operation } from 'openapi-backend';
 import { requestValidators } from '../../generated/request-validators.js';
 import type {
   Handler,
@@ -10,9 +10,9 @@ import type {
   OperationId,
 } from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { createAuthentication, type Identity } from './authentication.ts';
-import type { Client } from '../platform/address.ts';
 import { ContractValidator } from './contract-validator.ts';
 import { deprecatedOperations, type Deprecated } from './deprecation.ts';
 import { validationFailed } from './faults.ts';

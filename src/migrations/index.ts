@@ -12,12 +12,6 @@ import * as indexTokensByHash from './20261121200000_index_tokens_by_hash.ts';
 import * as createEvents from './20261122000000_create_events.ts';
 import * as createApiTokens from './20261122000100_create_api_tokens.ts';
 import * as createIdempotencyKeys from './20261122000200_create_idempotency_keys.ts';
-import * as addPreviousSecrets from './20261122070000_add_previous_secrets.ts';
-import * as createDailyStatistics from './20261122070100_create_daily_statistics.ts';
-import * as indexSessionsByApplication from './20261122070200_index_sessions_by_application.ts';
-
-/** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
-type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
 import * as extendLicenses from './20261122010000_extend_licenses.ts';
 import * as addUserManagement from './20261122020000_add_user_management.ts';
 import * as createVariables from './20261122030000_create_variables.ts';
@@ -27,6 +21,12 @@ import * as indexResellerLicenses from './20261122040100_index_reseller_licenses
 import * as indexEventsForStreams from './20261122050000_index_events_for_streams.ts';
 import * as createSessionIds from './20261122050100_create_session_ids.ts';
 import * as createWebhooks from './20261122060000_create_webhooks.ts';
+import * as addPreviousSecrets from './20261122070000_add_previous_secrets.ts';
+import * as createDailyStatistics from './20261122070100_create_daily_statistics.ts';
+import * as indexSessionsByApplication from './20261122070200_index_sessions_by_application.ts';
+
+/** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
+type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
 
 /** Every migration by its name, in the order in which they run. Append only. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -42,9 +42,6 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122000000_create_events': createEvents,
   '20261122000100_create_api_tokens': createApiTokens,
   '20261122000200_create_idempotency_keys': createIdempotencyKeys,
-  '20261122070000_add_previous_secrets': addPreviousSecrets,
-  '20261122070100_create_daily_statistics': createDailyStatistics,
-  '20261122070200_index_sessions_by_application': indexSessionsByApplication,
   '20261122010000_extend_licenses': extendLicenses,
   '20261122020000_add_user_management': addUserManagement,
   '20261122030000_create_variables': createVariables,
@@ -54,6 +51,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122050000_index_events_for_streams': indexEventsForStreams,
   '20261122050100_create_session_ids': createSessionIds,
   '20261122060000_create_webhooks': createWebhooks,
+  '20261122070000_add_previous_secrets': addPreviousSecrets,
+  '20261122070100_create_daily_statistics': createDailyStatistics,
+  '20261122070200_index_sessions_by_application': indexSessionsByApplication,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { Logger } from 'pino';
 import { DatabaseUnavailableError } from './errors.ts';
 import { typeParsers } from './type-parsers.ts';

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Knex } from 'knex';
 import { fromKnex, PgBoss, type Job } from 'pg-boss';
 import { isUnavailable, type Database } from '../database/index.ts';
 import type { Logger } from '../logger.ts';
