@@ -472,7 +472,7 @@ export interface paths {
         get: operations["listApiTokens"];
         put?: never;
         /**
-         * Make an API token
+         * Create an API token
          * @description A bearer token for a program: a bot, a dashboard, a build. It has the scopes that are named, of those of the token
          *     that makes it, and ends at `expires_at` (null is never), not after its maker. `token` is shown in this answer only.
          */
@@ -1313,7 +1313,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export the users
+         * Export users
          * @description Every user that fits the filters, newest first, as CSV or as one JSON object a line, whichever `Accept` likes better. The
          *     answer is written while it is read, so it has no length, and breaks off when something fails. Users who are created
          *     meanwhile are left out. Passwords and machines are not part of it.
@@ -1350,7 +1350,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at a user
+         * Read one user
          * @description With the whole timeline of subscriptions in wall time, how many sessions live, and the ban in force. Times of subscriptions
          *     move on while the application is paused.
          */
@@ -1489,7 +1489,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a new password
+         * Set a user's password
          * @description Replaces the password, also an imported one, and ends the user's sessions: the old one opens nothing when the answer
          *     arrives, on any node.
          */
@@ -1521,7 +1521,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Extend the subscription of a user
+         * Extend a user's subscription
          * @description Adds time as a licence key does: the same tier ends later, a higher one starts now and what is left of the lower one
          *     resumes after it, a lower one waits. `days: null` is a lifetime. What could add nothing, because the user holds a lifetime
          *     of this tier or a higher one, or would reach past year 9999, gets 409 `SUBSCRIPTION_NOT_EXTENDABLE`.
@@ -1614,7 +1614,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a variable of an application
+         * Read one variable of an application
          * @description One variable, whatever its visibility.
          */
         get: operations["getVariable"];
@@ -2151,7 +2151,7 @@ export interface paths {
         get: operations["listResellerTokens"];
         put?: never;
         /**
-         * Make a token for a reseller
+         * Create a token for a reseller
          * @description A bearer token for the operations under `/api/v2/dev/reseller`, and for nothing else: `read` to look, `write` to generate
          *     keys. It has the scopes that are named, of those of the token that makes it, and ends at `expires_at` (null is never),
          *     not after its maker. `token` is shown in this answer only.
@@ -2467,7 +2467,7 @@ export interface paths {
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Add a webhook endpoint
+         * Create a webhook endpoint
          * @description Every event of the application whose type is in `types` (`*` is every type) is sent to `url` by POST, in the form of
          *     [Standard Webhooks](https://www.standardwebhooks.com): the headers `webhook-id` (the event's id, the same at every
          *     attempt), `webhook-timestamp` and `webhook-signature`, and a JSON body `{id, type, timestamp, app_id, user_id, data}`.
@@ -2511,7 +2511,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at a webhook endpoint
+         * Read one webhook endpoint
          * @description `failing_since` is the first failure after the last success; `disabled_reason` says why the service has disabled it.
          */
         get: operations["getWebhook"];
@@ -2685,7 +2685,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at a delivery and its attempts
+         * Read one delivery and its attempts
          * @description With what was sent, and of each answer the first KiB as text.
          */
         get: operations["getWebhookDelivery"];
@@ -7772,7 +7772,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The account exists. */
+            /** @description The user exists. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8091,7 +8091,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is deleted. */
+            /** @description The user is gone. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8754,7 +8754,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The variable is deleted. */
+            /** @description The variable is gone. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8926,7 +8926,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The variable is deleted. */
+            /** @description The variable is gone. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -9323,7 +9323,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file is deleted. */
+            /** @description The file is gone. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
