@@ -1561,9 +1561,722 @@ return errors === 0;
 }
 
 exports.v6 = validate21;
-const schema31 = {"type":"object","required":["status","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"session_id":{"type":"string"},"app_name":{"type":"string"},"status_code":{"type":"string"},"download_url":{"type":"string","format":"uri"}}};
+const schema31 = {"type":"object","required":["status","message","next_reset_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"next_reset_at":{"type":"string","format":"date-time"},"signature":{"$ref":"#/components/schemas/ResponseSignature"}}};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_reset_at === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_reset_at"},message:"must have required property '"+"next_reset_at"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.next_reset_at !== undefined){
+let data2 = data.next_reset_at;
+if(typeof data2 === "string"){
+if(!(formats0.validate(data2))){
+const err6 = {instancePath:instancePath+"/next_reset_at",schemaPath:"#/properties/next_reset_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/next_reset_at",schemaPath:"#/properties/next_reset_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.signature !== undefined){
+let data3 = data.signature;
+if(typeof data3 === "string"){
+if(!pattern2.test(data3)){
+const err8 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+
+exports.v7 = validate22;
+const schema34 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ClientVariable"}}}};
+const schema36 = {"type":"object","required":["name","value","source"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"source":{"type":"string","enum":["application","user"]}}};
+
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.name === undefined){
+const err4 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data2.value === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.source === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.name !== undefined){
+if(typeof data2.name !== "string"){
+const err7 = {instancePath:instancePath+"/data/" + i0+"/name",schemaPath:"#/components/schemas/ClientVariable/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.value !== undefined){
+if(typeof data2.value !== "string"){
+const err8 = {instancePath:instancePath+"/data/" + i0+"/value",schemaPath:"#/components/schemas/ClientVariable/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.source !== undefined){
+let data5 = data2.source;
+if(typeof data5 !== "string"){
+const err9 = {instancePath:instancePath+"/data/" + i0+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!((data5 === "application") || (data5 === "user"))){
+const err10 = {instancePath:instancePath+"/data/" + i0+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/enum",keyword:"enum",params:{allowedValues: schema36.properties.source.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+validate22.errors = vErrors;
+return errors === 0;
+}
+
+exports.v8 = validate23;
+const schema37 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/ClientVariable"}]};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err4 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.value === undefined){
+const err5 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.source === undefined){
+const err6 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/components/schemas/ClientVariable/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.value !== undefined){
+if(typeof data.value !== "string"){
+const err8 = {instancePath:instancePath+"/value",schemaPath:"#/components/schemas/ClientVariable/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.source !== undefined){
+let data3 = data.source;
+if(typeof data3 !== "string"){
+const err9 = {instancePath:instancePath+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!((data3 === "application") || (data3 === "user"))){
+const err10 = {instancePath:instancePath+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/enum",keyword:"enum",params:{allowedValues: schema36.properties.source.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
+exports.v9 = validate24;
+const schema40 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ClientFile"}}}};
+const schema42 = {"type":"object","required":["name","version","size","sha256","updated_at"],"properties":{"name":{"type":"string"},"version":{"type":"string","nullable":true},"size":{"type":"integer","format":"int64","minimum":0},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"updated_at":{"type":"string","format":"date-time"}}};
+const formats26 = module0.fullFormats.int64;
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.name === undefined){
+const err4 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data2.version === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "version"},message:"must have required property '"+"version"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.size === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.sha256 === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.updated_at === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.name !== undefined){
+if(typeof data2.name !== "string"){
+const err9 = {instancePath:instancePath+"/data/" + i0+"/name",schemaPath:"#/components/schemas/ClientFile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.version !== undefined){
+let data4 = data2.version;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err10 = {instancePath:instancePath+"/data/" + i0+"/version",schemaPath:"#/components/schemas/ClientFile/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.size !== undefined){
+let data5 = data2.size;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err11 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!(formats26.validate(data5))){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+if(data2.sha256 !== undefined){
+let data6 = data2.sha256;
+if(typeof data6 === "string"){
+if(!pattern2.test(data6)){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.updated_at !== undefined){
+let data7 = data2.updated_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+
+exports.v10 = validate25;
+const schema43 = {"type":"object","required":["status","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"session_id":{"type":"string"},"app_name":{"type":"string"},"status_code":{"type":"string"},"download_url":{"type":"string","format":"uri"}}};
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1682,14 +2395,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-exports.v7 = validate22;
-const schema33 = {"type":"object","required":["status","message","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"user_id":{"type":"string"}}};
+exports.v11 = validate26;
+const schema45 = {"type":"object","required":["status","message","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"user_id":{"type":"string"}}};
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1781,14 +2494,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-exports.v8 = validate23;
-const schema35 = {"type":"object","required":["status","token","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"},"session_id":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"user":{"type":"object","properties":{"id":{"type":"string"},"username":{"type":"string"},"hwid":{"type":"string"},"role":{"type":"string"}}}}};
+exports.v12 = validate27;
+const schema47 = {"type":"object","required":["status","token","session_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"},"session_id":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"user":{"type":"object","properties":{"id":{"type":"string"},"username":{"type":"string"},"hwid":{"type":"string"},"role":{"type":"string"}}}}};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1968,13 +2681,13 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-exports.v9 = validate24;
+exports.v13 = validate28;
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2163,14 +2876,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-exports.v10 = validate25;
-const schema39 = {"type":"object","required":["status","message","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"subscription_tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v14 = validate29;
+const schema51 = {"type":"object","required":["status","message","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"subscription_tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2287,13 +3000,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-exports.v11 = validate26;
+exports.v15 = validate30;
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2363,15 +3076,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-exports.v12 = validate27;
-const schema43 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Plan"}}}};
-const schema45 = {"type":"object","required":["id","name","price","max_apps","max_users_per_app"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"price":{"type":"number"},"currency":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"features":{"type":"array","items":{"type":"string"}}}};
+exports.v16 = validate31;
+const schema55 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Plan"}}}};
+const schema57 = {"type":"object","required":["id","name","price","max_apps","max_users_per_app"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"price":{"type":"number"},"currency":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"features":{"type":"array","items":{"type":"string"}}}};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2537,7 +3250,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data7 === "monthly") || (data7 === "yearly")) || (data7 === "lifetime"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/period",schemaPath:"#/components/schemas/Plan/properties/period/enum",keyword:"enum",params:{allowedValues: schema45.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/data/" + i0+"/period",schemaPath:"#/components/schemas/Plan/properties/period/enum",keyword:"enum",params:{allowedValues: schema57.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2636,15 +3349,15 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-exports.v13 = validate28;
-const schema46 = {"type":"object","required":["status","sandbox","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"token":{"type":"string"},"expires_at":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
-const schema48 = {"type":"object","properties":{"plan":{"type":"string"},"features":{"type":"array","items":{"type":"string"}}}};
+exports.v17 = validate32;
+const schema58 = {"type":"object","required":["status","sandbox","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"token":{"type":"string"},"expires_at":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
+const schema60 = {"type":"object","properties":{"plan":{"type":"string"},"features":{"type":"array","items":{"type":"string"}}}};
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2714,7 +3427,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!(data1 === true)){
-const err6 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema46.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema58.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2827,14 +3540,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v14 = validate29;
-const schema49 = {"type":"object","required":["status","sandbox","valid","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"valid":{"type":"boolean"},"user_id":{"type":"string"},"username":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
+exports.v18 = validate33;
+const schema61 = {"type":"object","required":["status","sandbox","valid","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"valid":{"type":"boolean"},"user_id":{"type":"string"},"username":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2914,7 +3627,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(data1 === true)){
-const err7 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema49.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema61.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3051,14 +3764,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate30;
-const schema52 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+exports.v19 = validate34;
+const schema64 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3185,3151 +3898,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate30.errors = vErrors;
-return errors === 0;
-}
-
-exports.v16 = validate31;
-const schema54 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema58 = {"type":"string","nullable":true};
-const schema56 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/Scopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
-const schema57 = {"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}};
-
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.token_id === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.name === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.scopes === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.expires_at === undefined){
-const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data.created_at === undefined){
-const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.token_id !== undefined){
-if(typeof data.token_id !== "string"){
-const err5 = {instancePath:instancePath+"/token_id",schemaPath:"#/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.scopes !== undefined){
-let data2 = data.scopes;
-if(Array.isArray(data2)){
-if(data2.length > 3){
-const err7 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2.length < 1){
-const err8 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-if(typeof data3 !== "string"){
-const err9 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(!(((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema57.items.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-let i1 = data2.length;
-let j0;
-if(i1 > 1){
-const indices0 = Object.create(null);
-for(;i1--;){
-let item0 = data2[i1];
-if(typeof item0 !== "string"){
-continue;
-}
-if(typeof indices0[item0] == "number"){
-j0 = indices0[item0];
-const err11 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-break;
-}
-indices0[item0] = i1;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data.expires_at !== undefined){
-let data4 = data.expires_at;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err13 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(typeof data4 === "string"){
-if(!(formats0.validate(data4))){
-const err14 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-if(data.created_at !== undefined){
-let data5 = data.created_at;
-if(typeof data5 === "string"){
-if(!(formats0.validate(data5))){
-const err15 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-validate32.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.next_cursor === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate32(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.next_cursor !== undefined){
-let data3 = data.next_cursor;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err6 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate31.errors = vErrors;
-return errors === 0;
-}
-
-exports.v17 = validate34;
-const schema59 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
-
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.token === undefined){
-const err1 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.token !== undefined){
-if(typeof data.token !== "string"){
-const err4 = {instancePath:instancePath+"/token",schemaPath:"#/allOf/0/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
-errors = vErrors.length;
-}
 validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate36;
-const schema61 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v20 = validate35;
+const schema66 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"}}},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/Scopes"}}};
+const schema68 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
+const schema70 = {"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}};
+const formats46 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.message === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.message !== undefined){
-if(typeof data.message !== "string"){
-const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate36.errors = vErrors;
-return errors === 0;
-}
-
-exports.v19 = validate37;
-const schema63 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema65 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","reseller","service"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
-
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.next_cursor === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.audit_id === undefined){
-const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "audit_id"},message:"must have required property '"+"audit_id"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data2.app_id === undefined){
-const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.actor === undefined){
-const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "actor"},message:"must have required property '"+"actor"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2.action === undefined){
-const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "action"},message:"must have required property '"+"action"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data2.target === undefined){
-const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data2.data === undefined){
-const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data2.created_at === undefined){
-const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data2.audit_id !== undefined){
-if(typeof data2.audit_id !== "string"){
-const err12 = {instancePath:instancePath+"/data/" + i0+"/audit_id",schemaPath:"#/components/schemas/AuditEntry/properties/audit_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data2.app_id !== undefined){
-let data4 = data2.app_id;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err13 = {instancePath:instancePath+"/data/" + i0+"/app_id",schemaPath:"#/components/schemas/AuditEntry/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data2.actor !== undefined){
-let data5 = data2.actor;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(data5.kind === undefined){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(data5.id === undefined){
-const err15 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-if(data5.address === undefined){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "address"},message:"must have required property '"+"address"+"'"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(data5.kind !== undefined){
-let data6 = data5.kind;
-if(typeof data6 !== "string"){
-const err17 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if(!((((data6 === "developer") || (data6 === "api_token")) || (data6 === "reseller")) || (data6 === "service"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema65.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data5.id !== undefined){
-if(typeof data5.id !== "string"){
-const err19 = {instancePath:instancePath+"/data/" + i0+"/actor/id",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data5.address !== undefined){
-if(typeof data5.address !== "string"){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/actor/address",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-if(data2.action !== undefined){
-if(typeof data2.action !== "string"){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/action",schemaPath:"#/components/schemas/AuditEntry/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-if(data2.target !== undefined){
-let data10 = data2.target;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err23 = {instancePath:instancePath+"/data/" + i0+"/target",schemaPath:"#/components/schemas/AuditEntry/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-if(data2.data !== undefined){
-let data11 = data2.data;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-}
-else {
-const err24 = {instancePath:instancePath+"/data/" + i0+"/data",schemaPath:"#/components/schemas/AuditEntry/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-if(data2.created_at !== undefined){
-let data12 = data2.created_at;
-if(typeof data12 === "string"){
-if(!(formats0.validate(data12))){
-const err25 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AuditEntry/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AuditEntry/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-}
-else {
-const err27 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-if(data.next_cursor !== undefined){
-let data13 = data.next_cursor;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err29 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-validate37.errors = vErrors;
-return errors === 0;
-}
-
-exports.v20 = validate38;
-const schema67 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema69 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema70 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const schema71 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema72 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
-const func2 = module1;
-const func0 = module2;
-const pattern6 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(Array.isArray(data)){
-if(data.length > 50){
-const err0 = {instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.length < 1){
-const err1 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 === "string"){
-if(func2(data0) > 64){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!pattern6.test(data0)){
-const err4 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-let i1 = data.length;
-let j0;
-if(i1 > 1){
-outer0:
-for(;i1--;){
-for(j0 = i1; j0--;){
-if(func0(data[i1], data[j0])){
-const err6 = {instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-break outer0;
-}
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate40.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.app_id === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.name === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status_code === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status_code"},message:"must have required property '"+"status_code"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.paused === undefined){
-const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "paused"},message:"must have required property '"+"paused"+"'"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data.hwid_lock === undefined){
-const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hwid_lock"},message:"must have required property '"+"hwid_lock"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.integrity_check === undefined){
-const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "integrity_check"},message:"must have required property '"+"integrity_check"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data.executable_hashes === undefined){
-const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "executable_hashes"},message:"must have required property '"+"executable_hashes"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data.pause_sessions === undefined){
-const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "pause_sessions"},message:"must have required property '"+"pause_sessions"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data.require_subscription === undefined){
-const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "require_subscription"},message:"must have required property '"+"require_subscription"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data.require_signatures === undefined){
-const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "require_signatures"},message:"must have required property '"+"require_signatures"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data.block_vpn === undefined){
-const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "block_vpn"},message:"must have required property '"+"block_vpn"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data.vpn_fail_closed === undefined){
-const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "vpn_fail_closed"},message:"must have required property '"+"vpn_fail_closed"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data.minimum_version === undefined){
-const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "minimum_version"},message:"must have required property '"+"minimum_version"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data.download_url === undefined){
-const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "download_url"},message:"must have required property '"+"download_url"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data.max_sessions === undefined){
-const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_sessions"},message:"must have required property '"+"max_sessions"+"'"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(data.tiers === undefined){
-const err15 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tiers"},message:"must have required property '"+"tiers"+"'"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-if(data.users === undefined){
-const err16 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(data.previous_secret_until === undefined){
-const err17 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "previous_secret_until"},message:"must have required property '"+"previous_secret_until"+"'"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if(data.created_at === undefined){
-const err18 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(data.updated_at === undefined){
-const err19 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-if(data.app_id !== undefined){
-if(typeof data.app_id !== "string"){
-const err20 = {instancePath:instancePath+"/app_id",schemaPath:"#/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err21 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-if(data.status_code !== undefined){
-let data2 = data.status_code;
-if(typeof data2 !== "string"){
-const err22 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema69.properties.status_code.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-if(data.paused !== undefined){
-if(typeof data.paused !== "boolean"){
-const err24 = {instancePath:instancePath+"/paused",schemaPath:"#/properties/paused/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-if(data.hwid_lock !== undefined){
-if(typeof data.hwid_lock !== "boolean"){
-const err25 = {instancePath:instancePath+"/hwid_lock",schemaPath:"#/properties/hwid_lock/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data.integrity_check !== undefined){
-if(typeof data.integrity_check !== "boolean"){
-const err26 = {instancePath:instancePath+"/integrity_check",schemaPath:"#/properties/integrity_check/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data.executable_hashes !== undefined){
-let data6 = data.executable_hashes;
-if(Array.isArray(data6)){
-if(data6.length > 500){
-const err27 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-let data7 = data6[i0];
-if(typeof data7 === "string"){
-if(!pattern2.test(data7)){
-const err28 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-let i1 = data6.length;
-let j0;
-if(i1 > 1){
-const indices0 = Object.create(null);
-for(;i1--;){
-let item0 = data6[i1];
-if(typeof item0 !== "string"){
-continue;
-}
-if(typeof indices0[item0] == "number"){
-j0 = indices0[item0];
-const err30 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-break;
-}
-indices0[item0] = i1;
-}
-}
-}
-else {
-const err31 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-if(data.pause_sessions !== undefined){
-if(typeof data.pause_sessions !== "boolean"){
-const err32 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-if(data.require_subscription !== undefined){
-if(typeof data.require_subscription !== "boolean"){
-const err33 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-if(data.require_signatures !== undefined){
-if(typeof data.require_signatures !== "boolean"){
-const err34 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data.block_vpn !== undefined){
-if(typeof data.block_vpn !== "boolean"){
-const err35 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-if(data.vpn_fail_closed !== undefined){
-if(typeof data.vpn_fail_closed !== "boolean"){
-const err36 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-}
-if(data.minimum_version !== undefined){
-let data13 = data.minimum_version;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err37 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-}
-if(data.download_url !== undefined){
-let data14 = data.download_url;
-if((typeof data14 !== "string") && (data14 !== null)){
-const err38 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err38];
-}
-else {
-vErrors.push(err38);
-}
-errors++;
-}
-if(typeof data14 === "string"){
-if(!(formats2(data14))){
-const err39 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
-if(vErrors === null){
-vErrors = [err39];
-}
-else {
-vErrors.push(err39);
-}
-errors++;
-}
-}
-}
-if(data.max_sessions !== undefined){
-let data15 = data.max_sessions;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err40 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err40];
-}
-else {
-vErrors.push(err40);
-}
-errors++;
-}
-}
-if(data.tiers !== undefined){
-if(!(validate40(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
-errors = vErrors.length;
-}
-}
-if(data.users !== undefined){
-let data17 = data.users;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-const err41 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err41];
-}
-else {
-vErrors.push(err41);
-}
-errors++;
-}
-}
-if(data.previous_secret_until !== undefined){
-let data18 = data.previous_secret_until;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err42 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err42];
-}
-else {
-vErrors.push(err42);
-}
-errors++;
-}
-if(typeof data18 === "string"){
-if(!(formats0.validate(data18))){
-const err43 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
-}
-errors++;
-}
-}
-}
-if(data.created_at !== undefined){
-let data19 = data.created_at;
-if(typeof data19 === "string"){
-if(!(formats0.validate(data19))){
-const err44 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err44];
-}
-else {
-vErrors.push(err44);
-}
-errors++;
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err45];
-}
-else {
-vErrors.push(err45);
-}
-errors++;
-}
-}
-if(data.updated_at !== undefined){
-let data20 = data.updated_at;
-if(typeof data20 === "string"){
-if(!(formats0.validate(data20))){
-const err46 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err46];
-}
-else {
-vErrors.push(err46);
-}
-errors++;
-}
-}
-else {
-const err47 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err47];
-}
-else {
-vErrors.push(err47);
-}
-errors++;
-}
-}
-}
-else {
-const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err48];
-}
-else {
-vErrors.push(err48);
-}
-errors++;
-}
-validate39.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.next_cursor === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate39(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.next_cursor !== undefined){
-let data3 = data.next_cursor;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err6 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate38.errors = vErrors;
-return errors === 0;
-}
-
-exports.v21 = validate43;
-const schema74 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema75 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
-
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
-errors = vErrors.length;
-}
-validate44.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(validate44(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
-errors = vErrors.length;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.secret === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "secret"},message:"must have required property '"+"secret"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.secret !== undefined){
-if(typeof data.secret !== "string"){
-const err1 = {instancePath:instancePath+"/secret",schemaPath:"#/allOf/1/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate43.errors = vErrors;
-return errors === 0;
-}
-
-exports.v22 = validate47;
-
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
-errors = vErrors.length;
-}
-validate47.errors = vErrors;
-return errors === 0;
-}
-
-exports.v23 = validate49;
-const schema79 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema81 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
-
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.next_cursor === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.license_id === undefined){
-const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data2.license_key === undefined){
-const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.tier === undefined){
-const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2.duration_days === undefined){
-const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data2.status === undefined){
-const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data2.note === undefined){
-const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data2.redeem_by === undefined){
-const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data2.redeemed_at === undefined){
-const err12 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data2.redeemed_by === undefined){
-const err13 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data2.created_at === undefined){
-const err14 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(data2.license_id !== undefined){
-if(typeof data2.license_id !== "string"){
-const err15 = {instancePath:instancePath+"/data/" + i0+"/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data2.license_key !== undefined){
-if(typeof data2.license_key !== "string"){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data2.tier !== undefined){
-if(typeof data2.tier !== "string"){
-const err17 = {instancePath:instancePath+"/data/" + i0+"/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data2.duration_days !== undefined){
-let data6 = data2.duration_days;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data2.status !== undefined){
-let data7 = data2.status;
-if(typeof data7 !== "string"){
-const err19 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema81.properties.status.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data2.note !== undefined){
-let data8 = data2.note;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-if(data2.redeem_by !== undefined){
-let data9 = data2.redeem_by;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err23 = {instancePath:instancePath+"/data/" + i0+"/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-}
-if(data2.redeemed_at !== undefined){
-let data10 = data2.redeemed_at;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err24 = {instancePath:instancePath+"/data/" + i0+"/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-if(typeof data10 === "string"){
-if(!(formats0.validate(data10))){
-const err25 = {instancePath:instancePath+"/data/" + i0+"/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-}
-if(data2.redeemed_by !== undefined){
-let data11 = data2.redeemed_by;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err26 = {instancePath:instancePath+"/data/" + i0+"/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data2.reseller_id !== undefined){
-let data12 = data2.reseller_id;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err27 = {instancePath:instancePath+"/data/" + i0+"/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data2.ban_reason !== undefined){
-let data13 = data2.ban_reason;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err28 = {instancePath:instancePath+"/data/" + i0+"/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-if(data2.created_at !== undefined){
-let data14 = data2.created_at;
-if(typeof data14 === "string"){
-if(!(formats0.validate(data14))){
-const err29 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-else {
-const err31 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-if(data.next_cursor !== undefined){
-let data15 = data.next_cursor;
-if((typeof data15 !== "string") && (data15 !== null)){
-const err33 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-}
-else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-validate49.errors = vErrors;
-return errors === 0;
-}
-
-exports.v24 = validate50;
-const schema83 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
-
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.licenses === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "licenses"},message:"must have required property '"+"licenses"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.licenses !== undefined){
-let data1 = data.licenses;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.license_id === undefined){
-const err4 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data2.license_key === undefined){
-const err5 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data2.tier === undefined){
-const err6 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.duration_days === undefined){
-const err7 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2.license_id !== undefined){
-if(typeof data2.license_id !== "string"){
-const err8 = {instancePath:instancePath+"/licenses/" + i0+"/license_id",schemaPath:"#/properties/licenses/items/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.license_key !== undefined){
-if(typeof data2.license_key !== "string"){
-const err9 = {instancePath:instancePath+"/licenses/" + i0+"/license_key",schemaPath:"#/properties/licenses/items/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data2.tier !== undefined){
-if(typeof data2.tier !== "string"){
-const err10 = {instancePath:instancePath+"/licenses/" + i0+"/tier",schemaPath:"#/properties/licenses/items/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data2.duration_days !== undefined){
-let data6 = data2.duration_days;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-const err11 = {instancePath:instancePath+"/licenses/" + i0+"/duration_days",schemaPath:"#/properties/licenses/items/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data2.note !== undefined){
-let data7 = data2.note;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err12 = {instancePath:instancePath+"/licenses/" + i0+"/note",schemaPath:"#/properties/licenses/items/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data2.redeem_by !== undefined){
-let data8 = data2.redeem_by;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err13 = {instancePath:instancePath+"/licenses/" + i0+"/redeem_by",schemaPath:"#/properties/licenses/items/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err14 = {instancePath:instancePath+"/licenses/" + i0+"/redeem_by",schemaPath:"#/properties/licenses/items/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/licenses",schemaPath:"#/properties/licenses/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-validate50.errors = vErrors;
-return errors === 0;
-}
-
-exports.v25 = validate51;
-const schema85 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
-
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.deleted === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "deleted"},message:"must have required property '"+"deleted"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.deleted !== undefined){
-let data1 = data.deleted;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err4 = {instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate51.errors = vErrors;
-return errors === 0;
-}
-
-exports.v26 = validate52;
-const schema87 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema89 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
-
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.next_cursor === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.ban_id === undefined){
-const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "ban_id"},message:"must have required property '"+"ban_id"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data2.kind === undefined){
-const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.user_id === undefined){
-const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2.network === undefined){
-const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "network"},message:"must have required property '"+"network"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data2.reason === undefined){
-const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data2.expires_at === undefined){
-const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data2.created_at === undefined){
-const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data2.ban_id !== undefined){
-if(typeof data2.ban_id !== "string"){
-const err12 = {instancePath:instancePath+"/data/" + i0+"/ban_id",schemaPath:"#/components/schemas/Ban/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data2.kind !== undefined){
-let data4 = data2.kind;
-if(typeof data4 !== "string"){
-const err13 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema89.properties.kind.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data2.user_id !== undefined){
-let data5 = data2.user_id;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err15 = {instancePath:instancePath+"/data/" + i0+"/user_id",schemaPath:"#/components/schemas/Ban/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data2.network !== undefined){
-let data6 = data2.network;
-if((typeof data6 !== "string") && (data6 !== null)){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/network",schemaPath:"#/components/schemas/Ban/properties/network/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data2.reason !== undefined){
-let data7 = data2.reason;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err17 = {instancePath:instancePath+"/data/" + i0+"/reason",schemaPath:"#/components/schemas/Ban/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data2.expires_at !== undefined){
-let data8 = data2.expires_at;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err19 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-if(data2.created_at !== undefined){
-let data9 = data2.created_at;
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-else {
-const err23 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-if(data.next_cursor !== undefined){
-let data10 = data.next_cursor;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err24 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-validate52.errors = vErrors;
-return errors === 0;
-}
-
-exports.v27 = validate53;
-const schema91 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
-
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ban_id === undefined){
-const err4 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "ban_id"},message:"must have required property '"+"ban_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.kind === undefined){
-const err5 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data.user_id === undefined){
-const err6 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data.network === undefined){
-const err7 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "network"},message:"must have required property '"+"network"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data.reason === undefined){
-const err8 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data.expires_at === undefined){
-const err9 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data.created_at === undefined){
-const err10 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data.ban_id !== undefined){
-if(typeof data.ban_id !== "string"){
-const err11 = {instancePath:instancePath+"/ban_id",schemaPath:"#/components/schemas/Ban/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data.kind !== undefined){
-let data2 = data.kind;
-if(typeof data2 !== "string"){
-const err12 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
-const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema89.properties.kind.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err14 = {instancePath:instancePath+"/user_id",schemaPath:"#/components/schemas/Ban/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data.network !== undefined){
-let data4 = data.network;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err15 = {instancePath:instancePath+"/network",schemaPath:"#/components/schemas/Ban/properties/network/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data.reason !== undefined){
-let data5 = data.reason;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err16 = {instancePath:instancePath+"/reason",schemaPath:"#/components/schemas/Ban/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data.expires_at !== undefined){
-let data6 = data.expires_at;
-if((typeof data6 !== "string") && (data6 !== null)){
-const err17 = {instancePath:instancePath+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if(typeof data6 === "string"){
-if(!(formats0.validate(data6))){
-const err18 = {instancePath:instancePath+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-if(data.created_at !== undefined){
-let data7 = data.created_at;
-if(typeof data7 === "string"){
-if(!(formats0.validate(data7))){
-const err19 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-}
-else {
-const err21 = {instancePath,schemaPath:"#/components/schemas/Ban/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-validate53.errors = vErrors;
-return errors === 0;
-}
-
-exports.v28 = validate54;
-const schema94 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"}}},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/Scopes"}}};
-const schema96 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
-const formats70 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
-
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6461,7 +4040,7 @@ errors++;
 if(data.email !== undefined){
 let data2 = data.email;
 if(typeof data2 === "string"){
-if(!(formats70.test(data2))){
+if(!(formats46.test(data2))){
 const err12 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -6821,7 +4400,7 @@ vErrors.push(err41);
 errors++;
 }
 if(!((data16 === "developer") || (data16 === "api_token"))){
-const err42 = {instancePath:instancePath+"/actor/kind",schemaPath:"#/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema94.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err42 = {instancePath:instancePath+"/actor/kind",schemaPath:"#/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema66.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6892,7 +4471,7 @@ vErrors.push(err47);
 errors++;
 }
 if(!(((data19 === "read") || (data19 === "write")) || (data19 === "auth:dev"))){
-const err48 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema57.items.enum},message:"must be equal to one of the allowed values"};
+const err48 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema70.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6949,14 +4528,1853 @@ vErrors.push(err51);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate55;
-const schema99 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
+exports.v21 = validate36;
+const schema71 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema75 = {"type":"string","nullable":true};
+const schema73 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/Scopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.token_id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.scopes === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.expires_at === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.token_id !== undefined){
+if(typeof data.token_id !== "string"){
+const err5 = {instancePath:instancePath+"/token_id",schemaPath:"#/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.scopes !== undefined){
+let data2 = data.scopes;
+if(Array.isArray(data2)){
+if(data2.length > 3){
+const err7 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.length < 1){
+const err8 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 !== "string"){
+const err9 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!(((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev"))){
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema70.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+let i1 = data2.length;
+let j0;
+if(i1 > 1){
+const indices0 = Object.create(null);
+for(;i1--;){
+let item0 = data2[i1];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err11 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+break;
+}
+indices0[item0] = i1;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data4 = data.expires_at;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err13 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err14 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data5 = data.created_at;
+if(typeof data5 === "string"){
+if(!(formats0.validate(data5))){
+const err15 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate37(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data3 = data.next_cursor;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err6 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate36.errors = vErrors;
+return errors === 0;
+}
+
+exports.v22 = validate39;
+const schema76 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
+
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.token === undefined){
+const err1 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.token !== undefined){
+if(typeof data.token !== "string"){
+const err4 = {instancePath:instancePath+"/token",schemaPath:"#/allOf/0/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+validate39.errors = vErrors;
+return errors === 0;
+}
+
+exports.v23 = validate41;
+const schema78 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+
+exports.v24 = validate42;
+const schema80 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema82 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","reseller","service"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.audit_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "audit_id"},message:"must have required property '"+"audit_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.app_id === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.actor === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "actor"},message:"must have required property '"+"actor"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.action === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "action"},message:"must have required property '"+"action"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.target === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.data === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.audit_id !== undefined){
+if(typeof data2.audit_id !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/audit_id",schemaPath:"#/components/schemas/AuditEntry/properties/audit_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.app_id !== undefined){
+let data4 = data2.app_id;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/app_id",schemaPath:"#/components/schemas/AuditEntry/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.actor !== undefined){
+let data5 = data2.actor;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.kind === undefined){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data5.id === undefined){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data5.address === undefined){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/required",keyword:"required",params:{missingProperty: "address"},message:"must have required property '"+"address"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data5.kind !== undefined){
+let data6 = data5.kind;
+if(typeof data6 !== "string"){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(!((((data6 === "developer") || (data6 === "api_token")) || (data6 === "reseller")) || (data6 === "service"))){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema82.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data5.id !== undefined){
+if(typeof data5.id !== "string"){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/actor/id",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data5.address !== undefined){
+if(typeof data5.address !== "string"){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/actor/address",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/data/" + i0+"/actor",schemaPath:"#/components/schemas/AuditEntry/properties/actor/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data2.action !== undefined){
+if(typeof data2.action !== "string"){
+const err22 = {instancePath:instancePath+"/data/" + i0+"/action",schemaPath:"#/components/schemas/AuditEntry/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data2.target !== undefined){
+let data10 = data2.target;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err23 = {instancePath:instancePath+"/data/" + i0+"/target",schemaPath:"#/components/schemas/AuditEntry/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data2.data !== undefined){
+let data11 = data2.data;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+}
+else {
+const err24 = {instancePath:instancePath+"/data/" + i0+"/data",schemaPath:"#/components/schemas/AuditEntry/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data12 = data2.created_at;
+if(typeof data12 === "string"){
+if(!(formats0.validate(data12))){
+const err25 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AuditEntry/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AuditEntry/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AuditEntry/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data13 = data.next_cursor;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err29 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+
+exports.v25 = validate43;
+const schema84 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema86 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema87 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema88 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
+const schema89 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+const func2 = module1;
+const func0 = module2;
+const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(Array.isArray(data)){
+if(data.length > 50){
+const err0 = {instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.length < 1){
+const err1 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 === "string"){
+if(func2(data0) > 64){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(func2(data0) < 1){
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!pattern8.test(data0)){
+const err4 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+let i1 = data.length;
+let j0;
+if(i1 > 1){
+outer0:
+for(;i1--;){
+for(j0 = i1; j0--;){
+if(func0(data[i1], data[j0])){
+const err6 = {instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+break outer0;
+}
+}
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate45.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.app_id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status_code === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status_code"},message:"must have required property '"+"status_code"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.paused === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "paused"},message:"must have required property '"+"paused"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.hwid_lock === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hwid_lock"},message:"must have required property '"+"hwid_lock"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.integrity_check === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "integrity_check"},message:"must have required property '"+"integrity_check"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.executable_hashes === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "executable_hashes"},message:"must have required property '"+"executable_hashes"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.pause_sessions === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "pause_sessions"},message:"must have required property '"+"pause_sessions"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.require_subscription === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "require_subscription"},message:"must have required property '"+"require_subscription"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.require_signatures === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "require_signatures"},message:"must have required property '"+"require_signatures"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.block_vpn === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "block_vpn"},message:"must have required property '"+"block_vpn"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.vpn_fail_closed === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "vpn_fail_closed"},message:"must have required property '"+"vpn_fail_closed"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data.minimum_version === undefined){
+const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "minimum_version"},message:"must have required property '"+"minimum_version"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.download_url === undefined){
+const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "download_url"},message:"must have required property '"+"download_url"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data.max_sessions === undefined){
+const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_sessions"},message:"must have required property '"+"max_sessions"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data.tiers === undefined){
+const err15 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tiers"},message:"must have required property '"+"tiers"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data.users === undefined){
+const err16 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data.previous_secret_until === undefined){
+const err17 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "previous_secret_until"},message:"must have required property '"+"previous_secret_until"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err18 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data.updated_at === undefined){
+const err19 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data.app_id !== undefined){
+if(typeof data.app_id !== "string"){
+const err20 = {instancePath:instancePath+"/app_id",schemaPath:"#/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err21 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.status_code !== undefined){
+let data2 = data.status_code;
+if(typeof data2 !== "string"){
+const err22 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
+const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema86.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.paused !== undefined){
+if(typeof data.paused !== "boolean"){
+const err24 = {instancePath:instancePath+"/paused",schemaPath:"#/properties/paused/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.hwid_lock !== undefined){
+if(typeof data.hwid_lock !== "boolean"){
+const err25 = {instancePath:instancePath+"/hwid_lock",schemaPath:"#/properties/hwid_lock/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.integrity_check !== undefined){
+if(typeof data.integrity_check !== "boolean"){
+const err26 = {instancePath:instancePath+"/integrity_check",schemaPath:"#/properties/integrity_check/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.executable_hashes !== undefined){
+let data6 = data.executable_hashes;
+if(Array.isArray(data6)){
+if(data6.length > 500){
+const err27 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 === "string"){
+if(!pattern2.test(data7)){
+const err28 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+let i1 = data6.length;
+let j0;
+if(i1 > 1){
+const indices0 = Object.create(null);
+for(;i1--;){
+let item0 = data6[i1];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err30 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+break;
+}
+indices0[item0] = i1;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.pause_sessions !== undefined){
+if(typeof data.pause_sessions !== "boolean"){
+const err32 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.require_subscription !== undefined){
+if(typeof data.require_subscription !== "boolean"){
+const err33 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.require_signatures !== undefined){
+if(typeof data.require_signatures !== "boolean"){
+const err34 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.block_vpn !== undefined){
+if(typeof data.block_vpn !== "boolean"){
+const err35 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data.vpn_fail_closed !== undefined){
+if(typeof data.vpn_fail_closed !== "boolean"){
+const err36 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data.minimum_version !== undefined){
+let data13 = data.minimum_version;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err37 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data.download_url !== undefined){
+let data14 = data.download_url;
+if((typeof data14 !== "string") && (data14 !== null)){
+const err38 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(typeof data14 === "string"){
+if(!(formats2(data14))){
+const err39 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+if(data.max_sessions !== undefined){
+let data15 = data.max_sessions;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err40 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data.tiers !== undefined){
+if(!(validate45(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
+vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
+errors = vErrors.length;
+}
+}
+if(data.users !== undefined){
+let data17 = data.users;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err41 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data.previous_secret_until !== undefined){
+let data18 = data.previous_secret_until;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err42 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(typeof data18 === "string"){
+if(!(formats0.validate(data18))){
+const err43 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data19 = data.created_at;
+if(typeof data19 === "string"){
+if(!(formats0.validate(data19))){
+const err44 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data.updated_at !== undefined){
+let data20 = data.updated_at;
+if(typeof data20 === "string"){
+if(!(formats0.validate(data20))){
+const err46 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+}
+else {
+const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+validate44.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate44(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data3 = data.next_cursor;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err6 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+
+exports.v26 = validate48;
+const schema91 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema92 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(validate44(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+errors = vErrors.length;
+}
+validate49.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate49(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+errors = vErrors.length;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.secret === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "secret"},message:"must have required property '"+"secret"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.secret !== undefined){
+if(typeof data.secret !== "string"){
+const err1 = {instancePath:instancePath+"/secret",schemaPath:"#/allOf/1/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate48.errors = vErrors;
+return errors === 0;
+}
+
+exports.v27 = validate52;
+
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(validate44(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+errors = vErrors.length;
+}
+validate52.errors = vErrors;
+return errors === 0;
+}
+
+exports.v28 = validate54;
+const schema96 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7083,26 +6501,20 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate56;
-const schema101 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
-const schema103 = {"type":"array","items":{"type":"integer","minimum":0}};
-const formats76 = module0.fullFormats.date;
-const schema107 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
+exports.v29 = validate55;
+const schema98 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema100 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(Array.isArray(data)){
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.tier === undefined){
-const err0 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7111,8 +6523,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data0.counts === undefined){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/required",keyword:"required",params:{missingProperty: "counts"},message:"must have required property '"+"counts"+"'"};
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7121,10 +6533,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data0.tier !== undefined){
-let data1 = data0.tier;
-if((typeof data1 !== "string") && (data1 !== null)){
-const err2 = {instancePath:instancePath+"/" + i0+"/tier",schemaPath:"#/items/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7133,15 +6543,10 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-if(data0.counts !== undefined){
-let data2 = data0.counts;
-if(Array.isArray(data2)){
-const len1 = data2.length;
-for(let i1=0; i1<len1; i1++){
-let data3 = data2[i1];
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err3 = {instancePath:instancePath+"/" + i0+"/counts/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7150,9 +6555,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-const err4 = {instancePath:instancePath+"/" + i0+"/counts/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7162,10 +6566,15 @@ vErrors.push(err4);
 errors++;
 }
 }
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/" + i0+"/counts",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.license_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7174,10 +6583,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.license_key === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7186,10 +6593,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data2.tier === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7198,10 +6603,329 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate57.errors = vErrors;
+if(data2.duration_days === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.status === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.note === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.redeem_by === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.redeemed_at === undefined){
+const err12 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data2.redeemed_by === undefined){
+const err13 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err14 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data2.license_id !== undefined){
+if(typeof data2.license_id !== "string"){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.license_key !== undefined){
+if(typeof data2.license_key !== "string"){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data2.tier !== undefined){
+if(typeof data2.tier !== "string"){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data2.duration_days !== undefined){
+let data6 = data2.duration_days;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.status !== undefined){
+let data7 = data2.status;
+if(typeof data7 !== "string"){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema100.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data2.note !== undefined){
+let data8 = data2.note;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/data/" + i0+"/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data2.redeem_by !== undefined){
+let data9 = data2.redeem_by;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err22 = {instancePath:instancePath+"/data/" + i0+"/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err23 = {instancePath:instancePath+"/data/" + i0+"/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+if(data2.redeemed_at !== undefined){
+let data10 = data2.redeemed_at;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err24 = {instancePath:instancePath+"/data/" + i0+"/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err25 = {instancePath:instancePath+"/data/" + i0+"/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+if(data2.redeemed_by !== undefined){
+let data11 = data2.redeemed_by;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err26 = {instancePath:instancePath+"/data/" + i0+"/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data2.reseller_id !== undefined){
+let data12 = data2.reseller_id;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err27 = {instancePath:instancePath+"/data/" + i0+"/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data2.ban_reason !== undefined){
+let data13 = data2.ban_reason;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err28 = {instancePath:instancePath+"/data/" + i0+"/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data14 = data2.created_at;
+if(typeof data14 === "string"){
+if(!(formats0.validate(data14))){
+const err29 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data15 = data.next_cursor;
+if((typeof data15 !== "string") && (data15 !== null)){
+const err33 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+validate55.errors = vErrors;
 return errors === 0;
 }
 
+exports.v30 = validate56;
+const schema102 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7217,8 +6941,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data.from === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+if(data.licenses === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "licenses"},message:"must have required property '"+"licenses"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7227,8 +6951,10 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.to === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7237,8 +6963,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data.days === undefined){
-const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "days"},message:"must have required property '"+"days"+"'"};
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7247,8 +6973,16 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(data.series === undefined){
-const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "series"},message:"must have required property '"+"series"+"'"};
+}
+if(data.licenses !== undefined){
+let data1 = data.licenses;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.license_id === undefined){
+const err4 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7257,10 +6991,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err5 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.license_key === undefined){
+const err5 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7269,8 +7001,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(data0 === "success")){
-const err6 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(data2.tier === undefined){
+const err6 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7279,12 +7011,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-if(data.from !== undefined){
-let data1 = data.from;
-if(typeof data1 === "string"){
-if(!(formats76.validate(data1))){
-const err7 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(data2.duration_days === undefined){
+const err7 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7293,9 +7021,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.license_id !== undefined){
+if(typeof data2.license_id !== "string"){
+const err8 = {instancePath:instancePath+"/licenses/" + i0+"/license_id",schemaPath:"#/properties/licenses/items/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7305,11 +7033,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.to !== undefined){
-let data2 = data.to;
-if(typeof data2 === "string"){
-if(!(formats76.validate(data2))){
-const err9 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(data2.license_key !== undefined){
+if(typeof data2.license_key !== "string"){
+const err9 = {instancePath:instancePath+"/licenses/" + i0+"/license_key",schemaPath:"#/properties/licenses/items/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7319,8 +7045,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-else {
-const err10 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.tier !== undefined){
+if(typeof data2.tier !== "string"){
+const err10 = {instancePath:instancePath+"/licenses/" + i0+"/tier",schemaPath:"#/properties/licenses/items/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7330,15 +7057,10 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data.days !== undefined){
-let data3 = data.days;
-if(Array.isArray(data3)){
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-if(typeof data4 === "string"){
-if(!(formats76.validate(data4))){
-const err11 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(data2.duration_days !== undefined){
+let data6 = data2.duration_days;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+const err11 = {instancePath:instancePath+"/licenses/" + i0+"/duration_days",schemaPath:"#/properties/licenses/items/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7348,8 +7070,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-else {
-const err12 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.note !== undefined){
+let data7 = data2.note;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err12 = {instancePath:instancePath+"/licenses/" + i0+"/note",schemaPath:"#/properties/licenses/items/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7359,9 +7083,10 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/days",schemaPath:"#/properties/days/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data2.redeem_by !== undefined){
+let data8 = data2.redeem_by;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err13 = {instancePath:instancePath+"/licenses/" + i0+"/redeem_by",schemaPath:"#/properties/licenses/items/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7370,12 +7095,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.series !== undefined){
-let data5 = data.series;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(data5.users === undefined){
-const err14 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err14 = {instancePath:instancePath+"/licenses/" + i0+"/redeem_by",schemaPath:"#/properties/licenses/items/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7384,8 +7106,11 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data5.logins === undefined){
-const err15 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "logins"},message:"must have required property '"+"logins"+"'"};
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/licenses/" + i0,schemaPath:"#/properties/licenses/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7394,8 +7119,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data5.activations === undefined){
-const err16 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "activations"},message:"must have required property '"+"activations"+"'"};
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/licenses",schemaPath:"#/properties/licenses/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7404,8 +7131,10 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data5.live_sessions === undefined){
-const err17 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "live_sessions"},message:"must have required property '"+"live_sessions"+"'"};
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7414,576 +7143,92 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data5.users !== undefined){
-let data6 = data5.users;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.new === undefined){
-const err18 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/required",keyword:"required",params:{missingProperty: "new"},message:"must have required property '"+"new"+"'"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(data6.deleted === undefined){
-const err19 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/required",keyword:"required",params:{missingProperty: "deleted"},message:"must have required property '"+"deleted"+"'"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-if(data6.total === undefined){
-const err20 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/required",keyword:"required",params:{missingProperty: "total"},message:"must have required property '"+"total"+"'"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-if(data6.new !== undefined){
-let data7 = data6.new;
-if(Array.isArray(data7)){
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-let data8 = data7[i1];
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-const err21 = {instancePath:instancePath+"/series/users/new/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err22 = {instancePath:instancePath+"/series/users/new/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err23 = {instancePath:instancePath+"/series/users/new",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-if(data6.deleted !== undefined){
-let data9 = data6.deleted;
-if(Array.isArray(data9)){
-const len2 = data9.length;
-for(let i2=0; i2<len2; i2++){
-let data10 = data9[i2];
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err24 = {instancePath:instancePath+"/series/users/deleted/" + i2,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-const err25 = {instancePath:instancePath+"/series/users/deleted/" + i2,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/series/users/deleted",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data6.total !== undefined){
-let data11 = data6.total;
-if(Array.isArray(data11)){
-const len3 = data11.length;
-for(let i3=0; i3<len3; i3++){
-let data12 = data11[i3];
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-const err27 = {instancePath:instancePath+"/series/users/total/" + i3,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-const err28 = {instancePath:instancePath+"/series/users/total/" + i3,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/series/users/total",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-if(data5.logins !== undefined){
-let data13 = data5.logins;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.total === undefined){
-const err31 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "total"},message:"must have required property '"+"total"+"'"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-if(data13.by_tier === undefined){
-const err32 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "by_tier"},message:"must have required property '"+"by_tier"+"'"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-if(data13.by_version === undefined){
-const err33 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "by_version"},message:"must have required property '"+"by_version"+"'"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-if(data13.other_versions === undefined){
-const err34 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "other_versions"},message:"must have required property '"+"other_versions"+"'"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-if(data13.total !== undefined){
-let data14 = data13.total;
-if(Array.isArray(data14)){
-const len4 = data14.length;
-for(let i4=0; i4<len4; i4++){
-let data15 = data14[i4];
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err35 = {instancePath:instancePath+"/series/logins/total/" + i4,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-const err36 = {instancePath:instancePath+"/series/logins/total/" + i4,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err37 = {instancePath:instancePath+"/series/logins/total",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-}
-if(data13.by_tier !== undefined){
-if(!(validate57(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
-errors = vErrors.length;
-}
-}
-if(data13.by_version !== undefined){
-let data17 = data13.by_version;
-if(Array.isArray(data17)){
-const len5 = data17.length;
-for(let i5=0; i5<len5; i5++){
-let data18 = data17[i5];
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.version === undefined){
-const err38 = {instancePath:instancePath+"/series/logins/by_version/" + i5,schemaPath:"#/properties/series/properties/logins/properties/by_version/items/required",keyword:"required",params:{missingProperty: "version"},message:"must have required property '"+"version"+"'"};
-if(vErrors === null){
-vErrors = [err38];
-}
-else {
-vErrors.push(err38);
-}
-errors++;
-}
-if(data18.counts === undefined){
-const err39 = {instancePath:instancePath+"/series/logins/by_version/" + i5,schemaPath:"#/properties/series/properties/logins/properties/by_version/items/required",keyword:"required",params:{missingProperty: "counts"},message:"must have required property '"+"counts"+"'"};
-if(vErrors === null){
-vErrors = [err39];
-}
-else {
-vErrors.push(err39);
-}
-errors++;
-}
-if(data18.version !== undefined){
-let data19 = data18.version;
-if((typeof data19 !== "string") && (data19 !== null)){
-const err40 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/version",schemaPath:"#/properties/series/properties/logins/properties/by_version/items/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err40];
-}
-else {
-vErrors.push(err40);
-}
-errors++;
-}
-}
-if(data18.counts !== undefined){
-let data20 = data18.counts;
-if(Array.isArray(data20)){
-const len6 = data20.length;
-for(let i6=0; i6<len6; i6++){
-let data21 = data20[i6];
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err41 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/counts/" + i6,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err41];
-}
-else {
-vErrors.push(err41);
-}
-errors++;
-}
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-const err42 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/counts/" + i6,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err42];
-}
-else {
-vErrors.push(err42);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err43 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/counts",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
-}
-errors++;
-}
-}
-}
-else {
-const err44 = {instancePath:instancePath+"/series/logins/by_version/" + i5,schemaPath:"#/properties/series/properties/logins/properties/by_version/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err44];
-}
-else {
-vErrors.push(err44);
-}
-errors++;
-}
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/series/logins/by_version",schemaPath:"#/properties/series/properties/logins/properties/by_version/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err45];
-}
-else {
-vErrors.push(err45);
-}
-errors++;
-}
-}
-if(data13.other_versions !== undefined){
-let data22 = data13.other_versions;
-if(Array.isArray(data22)){
-const len7 = data22.length;
-for(let i7=0; i7<len7; i7++){
-let data23 = data22[i7];
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err46 = {instancePath:instancePath+"/series/logins/other_versions/" + i7,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err46];
-}
-else {
-vErrors.push(err46);
-}
-errors++;
-}
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-const err47 = {instancePath:instancePath+"/series/logins/other_versions/" + i7,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err47];
-}
-else {
-vErrors.push(err47);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err48 = {instancePath:instancePath+"/series/logins/other_versions",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err48];
-}
-else {
-vErrors.push(err48);
-}
-errors++;
-}
-}
-}
-else {
-const err49 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err49];
-}
-else {
-vErrors.push(err49);
-}
-errors++;
-}
-}
-if(data5.activations !== undefined){
-let data24 = data5.activations;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.total === undefined){
-const err50 = {instancePath:instancePath+"/series/activations",schemaPath:"#/properties/series/properties/activations/required",keyword:"required",params:{missingProperty: "total"},message:"must have required property '"+"total"+"'"};
-if(vErrors === null){
-vErrors = [err50];
-}
-else {
-vErrors.push(err50);
-}
-errors++;
-}
-if(data24.by_tier === undefined){
-const err51 = {instancePath:instancePath+"/series/activations",schemaPath:"#/properties/series/properties/activations/required",keyword:"required",params:{missingProperty: "by_tier"},message:"must have required property '"+"by_tier"+"'"};
-if(vErrors === null){
-vErrors = [err51];
-}
-else {
-vErrors.push(err51);
-}
-errors++;
-}
-if(data24.total !== undefined){
-let data25 = data24.total;
-if(Array.isArray(data25)){
-const len8 = data25.length;
-for(let i8=0; i8<len8; i8++){
-let data26 = data25[i8];
-if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
-const err52 = {instancePath:instancePath+"/series/activations/total/" + i8,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err52];
-}
-else {
-vErrors.push(err52);
-}
-errors++;
-}
-if((typeof data26 == "number") && (isFinite(data26))){
-if(data26 < 0 || isNaN(data26)){
-const err53 = {instancePath:instancePath+"/series/activations/total/" + i8,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err53];
-}
-else {
-vErrors.push(err53);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err54 = {instancePath:instancePath+"/series/activations/total",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err54];
-}
-else {
-vErrors.push(err54);
-}
-errors++;
-}
-}
-if(data24.by_tier !== undefined){
-if(!(validate57(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err55 = {instancePath:instancePath+"/series/activations",schemaPath:"#/properties/series/properties/activations/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err55];
-}
-else {
-vErrors.push(err55);
-}
-errors++;
-}
-}
-if(data5.live_sessions !== undefined){
-let data28 = data5.live_sessions;
-if(Array.isArray(data28)){
-const len9 = data28.length;
-for(let i9=0; i9<len9; i9++){
-let data29 = data28[i9];
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err56 = {instancePath:instancePath+"/series/live_sessions/" + i9,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err56];
-}
-else {
-vErrors.push(err56);
-}
-errors++;
-}
-if((typeof data29 == "number") && (isFinite(data29))){
-if(data29 < 0 || isNaN(data29)){
-const err57 = {instancePath:instancePath+"/series/live_sessions/" + i9,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err57];
-}
-else {
-vErrors.push(err57);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err58 = {instancePath:instancePath+"/series/live_sessions",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err58];
-}
-else {
-vErrors.push(err58);
-}
-errors++;
-}
-}
-}
-else {
-const err59 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err59];
-}
-else {
-vErrors.push(err59);
-}
-errors++;
-}
-}
-}
-else {
-const err60 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err60];
-}
-else {
-vErrors.push(err60);
-}
-errors++;
-}
 validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate60;
-const schema113 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
+exports.v31 = validate57;
+const schema104 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.deleted === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "deleted"},message:"must have required property '"+"deleted"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.deleted !== undefined){
+let data1 = data.deleted;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err4 = {instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+
+exports.v32 = validate58;
+const schema106 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8100,14 +7345,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate61;
-const schema115 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v33 = validate59;
+const schema108 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8178,12 +7423,391 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate62;
-const schema117 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
+exports.v34 = validate60;
+const schema110 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
+
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.license === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.license !== undefined){
+let data1 = data.license;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.license_id === undefined){
+const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data1.license_key === undefined){
+const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data1.tier === undefined){
+const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.duration_days === undefined){
+const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data1.status === undefined){
+const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data1.note === undefined){
+const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data1.redeem_by === undefined){
+const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data1.redeemed_at === undefined){
+const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data1.redeemed_by === undefined){
+const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data1.created_at === undefined){
+const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data1.license_id !== undefined){
+if(typeof data1.license_id !== "string"){
+const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data1.license_key !== undefined){
+if(typeof data1.license_key !== "string"){
+const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data1.tier !== undefined){
+if(typeof data1.tier !== "string"){
+const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data1.duration_days !== undefined){
+let data5 = data1.duration_days;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data1.status !== undefined){
+let data6 = data1.status;
+if(typeof data6 !== "string"){
+const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema100.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data1.note !== undefined){
+let data7 = data1.note;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data1.redeem_by !== undefined){
+let data8 = data1.redeem_by;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_at !== undefined){
+let data9 = data1.redeemed_at;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_by !== undefined){
+let data10 = data1.redeemed_by;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data1.reseller_id !== undefined){
+let data11 = data1.reseller_id;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data1.ban_reason !== undefined){
+let data12 = data1.ban_reason;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data1.created_at !== undefined){
+let data13 = data1.created_at;
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+
+exports.v35 = validate61;
+const schema113 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8397,7 +8021,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema81.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema100.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8561,391 +8185,12 @@ validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate63;
-const schema120 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.license === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.license !== undefined){
-let data1 = data.license;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.license_id === undefined){
-const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data1.license_key === undefined){
-const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data1.tier === undefined){
-const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data1.duration_days === undefined){
-const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data1.status === undefined){
-const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data1.note === undefined){
-const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data1.redeem_by === undefined){
-const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data1.redeemed_at === undefined){
-const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data1.redeemed_by === undefined){
-const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data1.created_at === undefined){
-const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data1.license_id !== undefined){
-if(typeof data1.license_id !== "string"){
-const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data1.license_key !== undefined){
-if(typeof data1.license_key !== "string"){
-const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data1.tier !== undefined){
-if(typeof data1.tier !== "string"){
-const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data1.duration_days !== undefined){
-let data5 = data1.duration_days;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data1.status !== undefined){
-let data6 = data1.status;
-if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema81.properties.status.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data1.note !== undefined){
-let data7 = data1.note;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data1.redeem_by !== undefined){
-let data8 = data1.redeem_by;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_at !== undefined){
-let data9 = data1.redeemed_at;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_by !== undefined){
-let data10 = data1.redeemed_by;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data1.reseller_id !== undefined){
-let data11 = data1.reseller_id;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data1.ban_reason !== undefined){
-let data12 = data1.ban_reason;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data1.created_at !== undefined){
-let data13 = data1.created_at;
-if(typeof data13 === "string"){
-if(!(formats0.validate(data13))){
-const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-validate64.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(validate64(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate62(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8983,152 +8228,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate66;
-const schema124 = {"type":"object","required":["status","message","next_reset_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"next_reset_at":{"type":"string","format":"date-time"},"signature":{"$ref":"#/components/schemas/ResponseSignature"}}};
+exports.v36 = validate64;
+const schema117 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema119 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.message === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.next_reset_at === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_reset_at"},message:"must have required property '"+"next_reset_at"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.message !== undefined){
-if(typeof data.message !== "string"){
-const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.next_reset_at !== undefined){
-let data2 = data.next_reset_at;
-if(typeof data2 === "string"){
-if(!(formats0.validate(data2))){
-const err6 = {instancePath:instancePath+"/next_reset_at",schemaPath:"#/properties/next_reset_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/next_reset_at",schemaPath:"#/properties/next_reset_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.signature !== undefined){
-let data3 = data.signature;
-if(typeof data3 === "string"){
-if(!pattern2.test(data3)){
-const err8 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/signature",schemaPath:"#/components/schemas/ResponseSignature/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-validate66.errors = vErrors;
-return errors === 0;
-}
-
-exports.v36 = validate67;
-const schema127 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema129 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
-
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9364,7 +8472,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "set")) || (data7 === "imported"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema129.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema119.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -9467,7 +8575,7 @@ vErrors.push(err29);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
-const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema129.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema119.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9866,14 +8974,14 @@ vErrors.push(err62);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate68;
-const schema131 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
+exports.v37 = validate65;
+const schema121 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10094,7 +9202,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "none") || (data5 === "set")) || (data5 === "imported"))){
-const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema129.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema119.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10197,7 +9305,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
-const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema129.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema119.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10559,14 +9667,14 @@ vErrors.push(err58);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate69;
-const schema134 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
+exports.v38 = validate66;
+const schema124 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10683,14 +9791,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate69.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate70;
-const schema136 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v39 = validate67;
+const schema126 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10761,14 +9869,276 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate71;
-const schema138 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v40 = validate68;
+const schema128 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+const schema130 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ban_id === undefined){
+const err4 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "ban_id"},message:"must have required property '"+"ban_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.kind === undefined){
+const err5 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.user_id === undefined){
+const err6 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.network === undefined){
+const err7 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "network"},message:"must have required property '"+"network"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.reason === undefined){
+const err8 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.expires_at === undefined){
+const err9 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err10 = {instancePath,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.ban_id !== undefined){
+if(typeof data.ban_id !== "string"){
+const err11 = {instancePath:instancePath+"/ban_id",schemaPath:"#/components/schemas/Ban/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data2 = data.kind;
+if(typeof data2 !== "string"){
+const err12 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema130.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err14 = {instancePath:instancePath+"/user_id",schemaPath:"#/components/schemas/Ban/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.network !== undefined){
+let data4 = data.network;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err15 = {instancePath:instancePath+"/network",schemaPath:"#/components/schemas/Ban/properties/network/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.reason !== undefined){
+let data5 = data.reason;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err16 = {instancePath:instancePath+"/reason",schemaPath:"#/components/schemas/Ban/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data6 = data.expires_at;
+if((typeof data6 !== "string") && (data6 !== null)){
+const err17 = {instancePath:instancePath+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err18 = {instancePath:instancePath+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data7 = data.created_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err19 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath,schemaPath:"#/components/schemas/Ban/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+validate68.errors = vErrors;
+return errors === 0;
+}
+
+exports.v41 = validate69;
+const schema131 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10873,15 +10243,15 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate72;
-const schema140 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
-const pattern8 = new RegExp("^[0-9a-f]{8}$", "u");
+exports.v42 = validate70;
+const schema133 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
+const pattern9 = new RegExp("^[0-9a-f]{8}$", "u");
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11018,7 +10388,7 @@ errors++;
 if(data2.machine !== undefined){
 let data5 = data2.machine;
 if(typeof data5 === "string"){
-if(!pattern8.test(data5)){
+if(!pattern9.test(data5)){
 const err11 = {instancePath:instancePath+"/data/" + i0+"/machine",schemaPath:"#/properties/data/items/properties/machine/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}$"},message:"must match pattern \""+"^[0-9a-f]{8}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -11075,14 +10445,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate72.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate73;
-const schema142 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
+exports.v43 = validate71;
+const schema135 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11175,17 +10545,330 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate73.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate74;
-const schema144 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema146 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
-const schema147 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema148 = {"type":"string","enum":["public","session"]};
+exports.v44 = validate72;
+const schema137 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.ban_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "ban_id"},message:"must have required property '"+"ban_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.kind === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.user_id === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.network === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "network"},message:"must have required property '"+"network"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.reason === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.expires_at === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.ban_id !== undefined){
+if(typeof data2.ban_id !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/ban_id",schemaPath:"#/components/schemas/Ban/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.kind !== undefined){
+let data4 = data2.kind;
+if(typeof data4 !== "string"){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema130.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.user_id !== undefined){
+let data5 = data2.user_id;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/user_id",schemaPath:"#/components/schemas/Ban/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.network !== undefined){
+let data6 = data2.network;
+if((typeof data6 !== "string") && (data6 !== null)){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/network",schemaPath:"#/components/schemas/Ban/properties/network/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data2.reason !== undefined){
+let data7 = data2.reason;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/reason",schemaPath:"#/components/schemas/Ban/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data2.expires_at !== undefined){
+let data8 = data2.expires_at;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Ban/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+if(data2.created_at !== undefined){
+let data9 = data2.created_at;
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Ban/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Ban/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data10 = data.next_cursor;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err24 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+validate72.errors = vErrors;
+return errors === 0;
+}
+
+exports.v45 = validate73;
+const schema141 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema143 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
+const schema144 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema145 = {"type":"string","enum":["public","session"]};
+
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11338,7 +11021,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data4 === "public") || (data4 === "session"))){
-const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema148.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema145.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11359,12 +11042,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11426,8 +11109,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate75(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+if(!(validate74(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
 errors = vErrors.length;
 }
 }
@@ -11467,14 +11150,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate77;
-const schema150 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
+exports.v46 = validate76;
+const schema147 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11522,18 +11205,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate75(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+if(!(validate74(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
 errors = vErrors.length;
 }
-validate77.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate79;
-const schema152 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v47 = validate78;
+const schema149 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11759,14 +11442,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate80;
-const schema156 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
+exports.v48 = validate79;
+const schema153 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11940,335 +11623,15 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate80.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate81;
-const schema159 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ClientVariable"}}}};
-const schema161 = {"type":"object","required":["name","value","source"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"source":{"type":"string","enum":["application","user"]}}};
+exports.v49 = validate80;
+const schema156 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema158 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.name === undefined){
-const err4 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data2.value === undefined){
-const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data2.source === undefined){
-const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.name !== undefined){
-if(typeof data2.name !== "string"){
-const err7 = {instancePath:instancePath+"/data/" + i0+"/name",schemaPath:"#/components/schemas/ClientVariable/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data2.value !== undefined){
-if(typeof data2.value !== "string"){
-const err8 = {instancePath:instancePath+"/data/" + i0+"/value",schemaPath:"#/components/schemas/ClientVariable/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.source !== undefined){
-let data5 = data2.source;
-if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/data/" + i0+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(!((data5 === "application") || (data5 === "user"))){
-const err10 = {instancePath:instancePath+"/data/" + i0+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/enum",keyword:"enum",params:{allowedValues: schema161.properties.source.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientVariable/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-validate81.errors = vErrors;
-return errors === 0;
-}
-
-exports.v48 = validate82;
-const schema162 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/ClientVariable"}]};
-
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err4 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.value === undefined){
-const err5 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data.source === undefined){
-const err6 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err7 = {instancePath:instancePath+"/name",schemaPath:"#/components/schemas/ClientVariable/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.value !== undefined){
-if(typeof data.value !== "string"){
-const err8 = {instancePath:instancePath+"/value",schemaPath:"#/components/schemas/ClientVariable/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.source !== undefined){
-let data3 = data.source;
-if(typeof data3 !== "string"){
-const err9 = {instancePath:instancePath+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(!((data3 === "application") || (data3 === "user"))){
-const err10 = {instancePath:instancePath+"/source",schemaPath:"#/components/schemas/ClientVariable/properties/source/enum",keyword:"enum",params:{allowedValues: schema161.properties.source.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/components/schemas/ClientVariable/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate82.errors = vErrors;
-return errors === 0;
-}
-
-exports.v49 = validate83;
-const schema165 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema167 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
-const schema168 = {"type":"object","required":["name","version","size","sha256","updated_at"],"properties":{"name":{"type":"string"},"version":{"type":"string","nullable":true},"size":{"type":"integer","format":"int64","minimum":0},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"updated_at":{"type":"string","format":"date-time"}}};
-const formats142 = module0.fullFormats.int64;
-
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12370,7 +11733,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!(formats142.validate(data2))){
+if(!(formats26.validate(data2))){
 const err9 = {instancePath:instancePath+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -12534,12 +11897,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate84.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12601,8 +11964,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate84(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate81(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
 }
@@ -12642,14 +12005,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate83.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate86;
-const schema170 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
+exports.v50 = validate83;
+const schema161 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12697,279 +12060,23 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate84(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate81(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
-validate86.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate88;
-const schema172 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ClientFile"}}}};
-
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.data === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.data !== undefined){
-let data1 = data.data;
-if(Array.isArray(data1)){
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.name === undefined){
-const err4 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data2.version === undefined){
-const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "version"},message:"must have required property '"+"version"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data2.size === undefined){
-const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.sha256 === undefined){
-const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2.updated_at === undefined){
-const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data2.name !== undefined){
-if(typeof data2.name !== "string"){
-const err9 = {instancePath:instancePath+"/data/" + i0+"/name",schemaPath:"#/components/schemas/ClientFile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data2.version !== undefined){
-let data4 = data2.version;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err10 = {instancePath:instancePath+"/data/" + i0+"/version",schemaPath:"#/components/schemas/ClientFile/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data2.size !== undefined){
-let data5 = data2.size;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!(formats142.validate(data5))){
-const err13 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-if(data2.sha256 !== undefined){
-let data6 = data2.sha256;
-if(typeof data6 === "string"){
-if(!pattern2.test(data6)){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data2.updated_at !== undefined){
-let data7 = data2.updated_at;
-if(typeof data7 === "string"){
-if(!(formats0.validate(data7))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-validate88.errors = vErrors;
-return errors === 0;
-}
-
-exports.v52 = validate89;
-const schema175 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema177 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
-const schema178 = {"type":"string","pattern":"^[A-Z]{3}$"};
-const schema179 = {"type":"number","minimum":0,"maximum":999999999999999};
-const schema180 = {"type":"number","minimum":0,"maximum":100};
+exports.v51 = validate85;
+const schema163 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema165 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+const schema166 = {"type":"string","pattern":"^[A-Z]{3}$"};
+const schema167 = {"type":"number","minimum":0,"maximum":999999999999999};
+const schema168 = {"type":"number","minimum":0,"maximum":100};
 const pattern11 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13210,12 +12317,12 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate90.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13277,8 +12384,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate90(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate86(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 }
@@ -13318,14 +12425,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate89.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate92;
-const schema182 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
+exports.v52 = validate88;
+const schema170 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13373,19 +12480,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate86(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
-validate92.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate94;
-const schema184 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
-const schema186 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
+exports.v53 = validate90;
+const schema172 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
+const schema174 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13557,12 +12664,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13614,8 +12721,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate95(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate91(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 }
@@ -13642,15 +12749,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate94.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate97;
-const schema188 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
-const schema190 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v54 = validate93;
+const schema176 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
+const schema178 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13834,7 +12941,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund"))){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema190.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema178.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13984,14 +13091,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate98;
-const schema191 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v55 = validate94;
+const schema179 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14190,7 +13297,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema190.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema178.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14377,14 +13484,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate98.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate99;
-const schema195 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
+exports.v56 = validate95;
+const schema183 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14432,20 +13539,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate86(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
-validate100.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate100(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+if(!(validate96(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14464,8 +13571,8 @@ let data0 = data.prices;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate95(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate91(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 }
@@ -14492,15 +13599,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate99.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate104;
-const schema198 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema200 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v57 = validate100;
+const schema186 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema188 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14738,7 +13845,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!((((data8 === "unused") || (data8 === "redeemed")) || (data8 === "paused")) || (data8 === "banned"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema200.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema188.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14872,14 +13979,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate104.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
-exports.v59 = validate105;
-const schema202 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v58 = validate101;
+const schema190 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15204,14 +14311,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate105.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
 
-exports.v60 = validate106;
-const schema207 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v59 = validate102;
+const schema195 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15428,15 +14535,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate107;
-const schema212 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema214 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v60 = validate103;
+const schema200 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema202 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15622,7 +14729,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "active")) || (data7 === "expired"))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema214.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema202.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15705,15 +14812,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate107.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate108;
-const schema216 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
-const schema218 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
+exports.v61 = validate104;
+const schema204 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
+const schema206 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15996,15 +15103,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate108.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
 
-exports.v63 = validate109;
-const schema219 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema221 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v62 = validate105;
+const schema207 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema209 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16406,16 +15513,16 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate109.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
 
-exports.v64 = validate110;
-const schema223 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
-const schema227 = {"type":"string"};
-const schema224 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
+exports.v63 = validate106;
+const schema211 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
+const schema215 = {"type":"string"};
+const schema212 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16765,16 +15872,16 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate111.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate111(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
+if(!(validate107(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16811,13 +15918,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate110.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
 
-exports.v65 = validate113;
+exports.v64 = validate109;
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17167,14 +16274,14 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate109.errors = vErrors;
 return errors === 0;
 }
 
-exports.v66 = validate114;
-const schema231 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
+exports.v65 = validate110;
+const schema219 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17301,15 +16408,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
 
-exports.v67 = validate115;
-const schema234 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
-const schema236 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v66 = validate111;
+const schema222 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
+const schema224 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17515,7 +16622,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema236.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema224.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17538,7 +16645,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema236.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema224.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -17757,14 +16864,14 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
 
-exports.v68 = validate116;
-const schema237 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
+exports.v67 = validate112;
+const schema225 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17880,14 +16987,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
 
-exports.v69 = validate117;
-const schema239 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v68 = validate113;
+const schema227 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18108,7 +17215,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "event") || (data5 === "replay")) || (data5 === "test"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema236.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema224.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -18131,7 +17238,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema236.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema224.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -18387,14 +17494,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
 
-exports.v70 = validate118;
-const schema243 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
+exports.v69 = validate114;
+const schema231 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18600,7 +17707,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema236.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema224.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -18623,7 +17730,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema236.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema224.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -18842,16 +17949,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate115(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19091,7 +18198,900 @@ vErrors.push(err19);
 }
 errors++;
 }
+validate114.errors = vErrors;
+return errors === 0;
+}
+
+exports.v70 = validate117;
+const schema235 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
+const schema237 = {"type":"array","items":{"type":"integer","minimum":0}};
+const formats206 = module0.fullFormats.date;
+const schema241 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
+
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(Array.isArray(data)){
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.tier === undefined){
+const err0 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data0.counts === undefined){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/required",keyword:"required",params:{missingProperty: "counts"},message:"must have required property '"+"counts"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.tier !== undefined){
+let data1 = data0.tier;
+if((typeof data1 !== "string") && (data1 !== null)){
+const err2 = {instancePath:instancePath+"/" + i0+"/tier",schemaPath:"#/items/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.counts !== undefined){
+let data2 = data0.counts;
+if(Array.isArray(data2)){
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err3 = {instancePath:instancePath+"/" + i0+"/counts/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err4 = {instancePath:instancePath+"/" + i0+"/counts/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/" + i0+"/counts",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
 validate118.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.from === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.to === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.days === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "days"},message:"must have required property '"+"days"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.series === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "series"},message:"must have required property '"+"series"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err5 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err6 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.from !== undefined){
+let data1 = data.from;
+if(typeof data1 === "string"){
+if(!(formats206.validate(data1))){
+const err7 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.to !== undefined){
+let data2 = data.to;
+if(typeof data2 === "string"){
+if(!(formats206.validate(data2))){
+const err9 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.days !== undefined){
+let data3 = data.days;
+if(Array.isArray(data3)){
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 === "string"){
+if(!(formats206.validate(data4))){
+const err11 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/days",schemaPath:"#/properties/days/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.series !== undefined){
+let data5 = data.series;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.users === undefined){
+const err14 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data5.logins === undefined){
+const err15 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "logins"},message:"must have required property '"+"logins"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data5.activations === undefined){
+const err16 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "activations"},message:"must have required property '"+"activations"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data5.live_sessions === undefined){
+const err17 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/required",keyword:"required",params:{missingProperty: "live_sessions"},message:"must have required property '"+"live_sessions"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data5.users !== undefined){
+let data6 = data5.users;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.new === undefined){
+const err18 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/required",keyword:"required",params:{missingProperty: "new"},message:"must have required property '"+"new"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data6.deleted === undefined){
+const err19 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/required",keyword:"required",params:{missingProperty: "deleted"},message:"must have required property '"+"deleted"+"'"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data6.total === undefined){
+const err20 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/required",keyword:"required",params:{missingProperty: "total"},message:"must have required property '"+"total"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data6.new !== undefined){
+let data7 = data6.new;
+if(Array.isArray(data7)){
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+let data8 = data7[i1];
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err21 = {instancePath:instancePath+"/series/users/new/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err22 = {instancePath:instancePath+"/series/users/new/" + i1,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/series/users/new",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data6.deleted !== undefined){
+let data9 = data6.deleted;
+if(Array.isArray(data9)){
+const len2 = data9.length;
+for(let i2=0; i2<len2; i2++){
+let data10 = data9[i2];
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err24 = {instancePath:instancePath+"/series/users/deleted/" + i2,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err25 = {instancePath:instancePath+"/series/users/deleted/" + i2,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/series/users/deleted",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data6.total !== undefined){
+let data11 = data6.total;
+if(Array.isArray(data11)){
+const len3 = data11.length;
+for(let i3=0; i3<len3; i3++){
+let data12 = data11[i3];
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err27 = {instancePath:instancePath+"/series/users/total/" + i3,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err28 = {instancePath:instancePath+"/series/users/total/" + i3,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/series/users/total",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/series/users",schemaPath:"#/properties/series/properties/users/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data5.logins !== undefined){
+let data13 = data5.logins;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.total === undefined){
+const err31 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "total"},message:"must have required property '"+"total"+"'"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if(data13.by_tier === undefined){
+const err32 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "by_tier"},message:"must have required property '"+"by_tier"+"'"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(data13.by_version === undefined){
+const err33 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "by_version"},message:"must have required property '"+"by_version"+"'"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(data13.other_versions === undefined){
+const err34 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/required",keyword:"required",params:{missingProperty: "other_versions"},message:"must have required property '"+"other_versions"+"'"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if(data13.total !== undefined){
+let data14 = data13.total;
+if(Array.isArray(data14)){
+const len4 = data14.length;
+for(let i4=0; i4<len4; i4++){
+let data15 = data14[i4];
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err35 = {instancePath:instancePath+"/series/logins/total/" + i4,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 0 || isNaN(data15)){
+const err36 = {instancePath:instancePath+"/series/logins/total/" + i4,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/series/logins/total",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data13.by_tier !== undefined){
+if(!(validate118(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+errors = vErrors.length;
+}
+}
+if(data13.by_version !== undefined){
+let data17 = data13.by_version;
+if(Array.isArray(data17)){
+const len5 = data17.length;
+for(let i5=0; i5<len5; i5++){
+let data18 = data17[i5];
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.version === undefined){
+const err38 = {instancePath:instancePath+"/series/logins/by_version/" + i5,schemaPath:"#/properties/series/properties/logins/properties/by_version/items/required",keyword:"required",params:{missingProperty: "version"},message:"must have required property '"+"version"+"'"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data18.counts === undefined){
+const err39 = {instancePath:instancePath+"/series/logins/by_version/" + i5,schemaPath:"#/properties/series/properties/logins/properties/by_version/items/required",keyword:"required",params:{missingProperty: "counts"},message:"must have required property '"+"counts"+"'"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(data18.version !== undefined){
+let data19 = data18.version;
+if((typeof data19 !== "string") && (data19 !== null)){
+const err40 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/version",schemaPath:"#/properties/series/properties/logins/properties/by_version/items/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data18.counts !== undefined){
+let data20 = data18.counts;
+if(Array.isArray(data20)){
+const len6 = data20.length;
+for(let i6=0; i6<len6; i6++){
+let data21 = data20[i6];
+if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
+const err41 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/counts/" + i6,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 < 0 || isNaN(data21)){
+const err42 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/counts/" + i6,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/series/logins/by_version/" + i5+"/counts",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+else {
+const err44 = {instancePath:instancePath+"/series/logins/by_version/" + i5,schemaPath:"#/properties/series/properties/logins/properties/by_version/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/series/logins/by_version",schemaPath:"#/properties/series/properties/logins/properties/by_version/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data13.other_versions !== undefined){
+let data22 = data13.other_versions;
+if(Array.isArray(data22)){
+const len7 = data22.length;
+for(let i7=0; i7<len7; i7++){
+let data23 = data22[i7];
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err46 = {instancePath:instancePath+"/series/logins/other_versions/" + i7,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 0 || isNaN(data23)){
+const err47 = {instancePath:instancePath+"/series/logins/other_versions/" + i7,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err48 = {instancePath:instancePath+"/series/logins/other_versions",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+}
+else {
+const err49 = {instancePath:instancePath+"/series/logins",schemaPath:"#/properties/series/properties/logins/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data5.activations !== undefined){
+let data24 = data5.activations;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.total === undefined){
+const err50 = {instancePath:instancePath+"/series/activations",schemaPath:"#/properties/series/properties/activations/required",keyword:"required",params:{missingProperty: "total"},message:"must have required property '"+"total"+"'"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+if(data24.by_tier === undefined){
+const err51 = {instancePath:instancePath+"/series/activations",schemaPath:"#/properties/series/properties/activations/required",keyword:"required",params:{missingProperty: "by_tier"},message:"must have required property '"+"by_tier"+"'"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+if(data24.total !== undefined){
+let data25 = data24.total;
+if(Array.isArray(data25)){
+const len8 = data25.length;
+for(let i8=0; i8<len8; i8++){
+let data26 = data25[i8];
+if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
+const err52 = {instancePath:instancePath+"/series/activations/total/" + i8,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 < 0 || isNaN(data26)){
+const err53 = {instancePath:instancePath+"/series/activations/total/" + i8,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err54 = {instancePath:instancePath+"/series/activations/total",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data24.by_tier !== undefined){
+if(!(validate118(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err55 = {instancePath:instancePath+"/series/activations",schemaPath:"#/properties/series/properties/activations/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+if(data5.live_sessions !== undefined){
+let data28 = data5.live_sessions;
+if(Array.isArray(data28)){
+const len9 = data28.length;
+for(let i9=0; i9<len9; i9++){
+let data29 = data28[i9];
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err56 = {instancePath:instancePath+"/series/live_sessions/" + i9,schemaPath:"#/components/schemas/DailyCounts/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 0 || isNaN(data29)){
+const err57 = {instancePath:instancePath+"/series/live_sessions/" + i9,schemaPath:"#/components/schemas/DailyCounts/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err58 = {instancePath:instancePath+"/series/live_sessions",schemaPath:"#/components/schemas/DailyCounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+else {
+const err59 = {instancePath:instancePath+"/series",schemaPath:"#/properties/series/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+validate117.errors = vErrors;
 return errors === 0;
 }
 
@@ -19212,9 +19212,147 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"initApplication": {
+"resetHwid": {
 "200": {
 "application/json": functions.v6},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listClientVariables": {
+"200": {
+"application/json": functions.v7},
+"304": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"getClientVariable": {
+"200": {
+"application/json": functions.v8},
+"304": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listClientFiles": {
+"200": {
+"application/json": functions.v9},
+"304": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"downloadClientFile": {
+"200": {},
+"206": {},
+"304": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"416": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"streamSessionEvents": {
+"200": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"initApplication": {
+"200": {
+"application/json": functions.v10},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19238,7 +19376,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "registerUser": {
 "201": {
-"application/json": functions.v7},
+"application/json": functions.v11},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19271,7 +19409,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "loginUser": {
 "200": {
-"application/json": functions.v8},
+"application/json": functions.v12},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19298,7 +19436,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "verifySession": {
 "200": {
-"application/json": functions.v9},
+"application/json": functions.v13},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19322,7 +19460,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "activateLicense": {
 "200": {
-"application/json": functions.v10},
+"application/json": functions.v14},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19355,7 +19493,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "logoutUser": {
 "200": {
-"application/json": functions.v11},
+"application/json": functions.v15},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19376,7 +19514,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listPlans": {
 "200": {
-"application/json": functions.v12},
+"application/json": functions.v16},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19388,7 +19526,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "authenticateSandbox": {
 "200": {
-"application/json": functions.v13},
+"application/json": functions.v17},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19409,7 +19547,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "verifySandboxSession": {
 "200": {
-"application/json": functions.v14},
+"application/json": functions.v18},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19436,7 +19574,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "registerDeveloper": {
 "201": {
-"application/json": functions.v15},
+"application/json": functions.v19},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19463,7 +19601,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "loginDeveloper": {
 "200": {
-"application/json": functions.v15},
+"application/json": functions.v19},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19485,9 +19623,42 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
+"getDeveloper": {
+"200": {
+"application/json": functions.v20},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"logoutDeveloper": {
+"200": {
+"application/json": functions.v15},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
 "listApiTokens": {
 "200": {
-"application/json": functions.v16},
+"application/json": functions.v21},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19505,7 +19676,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApiToken": {
 "201": {
-"application/json": functions.v17},
+"application/json": functions.v22},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19535,7 +19706,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApiToken": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19556,7 +19727,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAuditLog": {
 "200": {
-"application/json": functions.v19},
+"application/json": functions.v24},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19574,7 +19745,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApplications": {
 "200": {
-"application/json": functions.v20},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19592,7 +19763,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApplication": {
 "201": {
-"application/json": functions.v21},
+"application/json": functions.v26},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19622,7 +19793,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getApplication": {
 "200": {
-"application/json": functions.v22},
+"application/json": functions.v27},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19643,7 +19814,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApplication": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19664,7 +19835,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateApplication": {
 "200": {
-"application/json": functions.v22},
+"application/json": functions.v27},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19689,7 +19860,40 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listLicenses": {
+"rotateApplicationSecret": {
+"200": {
+"application/json": functions.v28},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"endSecretOverlap": {
 "200": {
 "application/json": functions.v23},
 "400": {
@@ -19710,9 +19914,30 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
+"listLicenses": {
+"200": {
+"application/json": functions.v29},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
 "createLicenses": {
 "201": {
-"application/json": functions.v24},
+"application/json": functions.v30},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19748,7 +19973,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUnusedLicenses": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v31},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19770,192 +19995,9 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listBans": {
-"200": {
-"application/json": functions.v26},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"createBan": {
-"201": {
-"application/json": functions.v27},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"409": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"413": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"422": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"deleteBan": {
-"200": {
-"application/json": functions.v18},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"getDeveloper": {
-"200": {
-"application/json": functions.v28},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"logoutDeveloper": {
-"200": {
-"application/json": functions.v11},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"rotateApplicationSecret": {
-"200": {
-"application/json": functions.v29},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"409": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"413": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"422": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"endSecretOverlap": {
-"200": {
-"application/json": functions.v18},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"getStatistics": {
-"200": {
-"application/json": functions.v30},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
 "extendLicenses": {
 "200": {
-"application/json": functions.v31},
+"application/json": functions.v32},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -19991,7 +20033,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importLicenses": {
 "201": {
-"application/json": functions.v32},
+"application/json": functions.v33},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20047,7 +20089,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getLicense": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20068,7 +20110,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteLicense": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20092,7 +20134,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateLicense": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20119,7 +20161,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v35},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20152,7 +20194,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanLicense": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20176,7 +20218,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "pauseLicense": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20200,7 +20242,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resumeLicense": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20224,7 +20266,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "transferLicense": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20247,33 +20289,6 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"resetHwid": {
-"200": {
-"application/json": functions.v35},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"413": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -20454,7 +20469,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUser": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20502,7 +20517,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banUser": {
 "200": {
-"application/json": functions.v27},
+"application/json": functions.v40},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20535,7 +20550,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanUser": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20556,7 +20571,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetUserHwid": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20577,7 +20592,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetUserPassword": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20607,7 +20622,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUser": {
 "200": {
-"application/json": functions.v40},
+"application/json": functions.v41},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20640,7 +20655,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUserSessions": {
 "200": {
-"application/json": functions.v41},
+"application/json": functions.v42},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20661,7 +20676,82 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "endUserSessions": {
 "200": {
-"application/json": functions.v42},
+"application/json": functions.v43},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listBans": {
+"200": {
+"application/json": functions.v44},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"createBan": {
+"201": {
+"application/json": functions.v40},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteBan": {
+"200": {
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20682,7 +20772,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listVariables": {
 "200": {
-"application/json": functions.v43},
+"application/json": functions.v45},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20703,7 +20793,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getVariable": {
 "200": {
-"application/json": functions.v44},
+"application/json": functions.v46},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20723,75 +20813,6 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
 "setVariable": {
-"200": {
-"application/json": functions.v44},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"413": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"deleteVariable": {
-"200": {
-"application/json": functions.v18},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"listUserVariables": {
-"200": {
-"application/json": functions.v45},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"setUserVariable": {
 "200": {
 "application/json": functions.v46},
 "400": {
@@ -20818,9 +20839,9 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"deleteUserVariable": {
+"deleteVariable": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20839,10 +20860,9 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listClientVariables": {
+"listUserVariables": {
 "200": {
 "application/json": functions.v47},
-"304": {},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20861,10 +20881,36 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"getClientVariable": {
+"setUserVariable": {
 "200": {
 "application/json": functions.v48},
-"304": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteUserVariable": {
+"200": {
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20960,7 +21006,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteFile": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21031,56 +21077,9 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listClientFiles": {
-"200": {
-"application/json": functions.v51},
-"304": {},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"downloadClientFile": {
-"200": {},
-"206": {},
-"304": {},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"416": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
 "listResellers": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21098,7 +21097,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createReseller": {
 "201": {
-"application/json": functions.v53},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21128,7 +21127,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getReseller": {
 "200": {
-"application/json": functions.v53},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21149,7 +21148,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteReseller": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21173,7 +21172,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateReseller": {
 "200": {
-"application/json": functions.v53},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21200,7 +21199,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerPrices": {
 "200": {
-"application/json": functions.v54},
+"application/json": functions.v53},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21221,7 +21220,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setResellerPrices": {
 "200": {
-"application/json": functions.v54},
+"application/json": functions.v53},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21248,7 +21247,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "creditReseller": {
 "201": {
-"application/json": functions.v55},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21281,7 +21280,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "debitReseller": {
 "201": {
-"application/json": functions.v55},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21314,7 +21313,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLedger": {
 "200": {
-"application/json": functions.v56},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21335,7 +21334,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerTokens": {
 "200": {
-"application/json": functions.v16},
+"application/json": functions.v21},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21356,7 +21355,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerToken": {
 "201": {
-"application/json": functions.v17},
+"application/json": functions.v22},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21389,7 +21388,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteResellerToken": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21410,7 +21409,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getOwnReseller": {
 "200": {
-"application/json": functions.v57},
+"application/json": functions.v56},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21428,7 +21427,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLicenses": {
 "200": {
-"application/json": functions.v58},
+"application/json": functions.v57},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21446,7 +21445,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerLicenses": {
 "201": {
-"application/json": functions.v59},
+"application/json": functions.v58},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21485,7 +21484,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundResellerLicense": {
 "200": {
-"application/json": functions.v60},
+"application/json": functions.v59},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21512,7 +21511,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listOwnLedger": {
 "200": {
-"application/json": functions.v56},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21530,7 +21529,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerUsers": {
 "200": {
-"application/json": functions.v61},
+"application/json": functions.v60},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21548,7 +21547,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetResellerUserHwid": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21569,7 +21568,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listEvents": {
 "200": {
-"application/json": functions.v62},
+"application/json": functions.v61},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21611,29 +21610,9 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"streamSessionEvents": {
-"200": {},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"429": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
 "listWebhooks": {
 "200": {
-"application/json": functions.v63},
+"application/json": functions.v62},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21654,7 +21633,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createWebhook": {
 "201": {
-"application/json": functions.v64},
+"application/json": functions.v63},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21687,7 +21666,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhook": {
 "200": {
-"application/json": functions.v65},
+"application/json": functions.v64},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21708,7 +21687,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteWebhook": {
 "200": {
-"application/json": functions.v18},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21729,7 +21708,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateWebhook": {
 "200": {
-"application/json": functions.v65},
+"application/json": functions.v64},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21756,7 +21735,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateWebhookSecret": {
 "200": {
-"application/json": functions.v66},
+"application/json": functions.v65},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21789,7 +21768,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "testWebhook": {
 "202": {
-"application/json": functions.v67},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21816,7 +21795,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookEvents": {
 "202": {
-"application/json": functions.v68},
+"application/json": functions.v67},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21849,7 +21828,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhookDeliveries": {
 "200": {
-"application/json": functions.v69},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21870,7 +21849,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhookDelivery": {
 "200": {
-"application/json": functions.v70},
+"application/json": functions.v69},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21891,7 +21870,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookDelivery": {
 "202": {
-"application/json": functions.v67},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21908,6 +21887,27 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"getStatistics": {
+"200": {
+"application/json": functions.v70},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -22013,6 +22013,149 @@ export const responseHeaders = {
 "x-request-id": true},
 "415": {
 "x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"resetHwid": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listClientVariables": {
+"200": {
+"x-request-id": true,
+"etag": true},
+"304": {
+"x-request-id": true,
+"etag": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"getClientVariable": {
+"200": {
+"x-request-id": true,
+"etag": true},
+"304": {
+"x-request-id": true,
+"etag": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listClientFiles": {
+"200": {
+"x-request-id": true,
+"etag": true},
+"304": {
+"x-request-id": true,
+"etag": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"downloadClientFile": {
+"200": {
+"x-request-id": true,
+"etag": true,
+"accept-ranges": true,
+"content-disposition": true,
+"repr-digest": true,
+"x-file-version": false},
+"206": {
+"x-request-id": true,
+"etag": true,
+"accept-ranges": true,
+"content-disposition": true,
+"content-range": true,
+"repr-digest": true,
+"x-file-version": false},
+"304": {
+"x-request-id": true,
+"etag": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"416": {
+"x-request-id": true,
+"content-range": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"streamSessionEvents": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -22263,6 +22406,34 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
+"getDeveloper": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"logoutDeveloper": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
 "listApiTokens": {
 "200": {
 "x-request-id": true},
@@ -22426,6 +22597,48 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
+"rotateApplicationSecret": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"endSecretOverlap": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
 "listLicenses": {
 "200": {
 "x-request-id": true},
@@ -22486,152 +22699,6 @@ export const responseHeaders = {
 "429": {
 "x-request-id": true,
 "retry-after": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"listBans": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"createBan": {
-"201": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"409": {
-"x-request-id": true},
-"413": {
-"x-request-id": true},
-"415": {
-"x-request-id": true},
-"422": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"deleteBan": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"getDeveloper": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"logoutDeveloper": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"rotateApplicationSecret": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"409": {
-"x-request-id": true},
-"413": {
-"x-request-id": true},
-"415": {
-"x-request-id": true},
-"422": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"endSecretOverlap": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"getStatistics": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -22869,32 +22936,6 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"resetHwid": {
-"200": {
-"x-request-id": true,
-"ratelimit-limit": true,
-"ratelimit-remaining": true,
-"ratelimit-reset": true,
-"ratelimit-policy": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"413": {
-"x-request-id": true},
-"415": {
-"x-request-id": true},
-"429": {
-"x-request-id": true,
-"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -23216,6 +23257,65 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
+"listBans": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"createBan": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"deleteBan": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
 "listVariables": {
 "200": {
 "x-request-id": true},
@@ -23343,48 +23443,6 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
-"listClientVariables": {
-"200": {
-"x-request-id": true,
-"etag": true},
-"304": {
-"x-request-id": true,
-"etag": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"getClientVariable": {
-"200": {
-"x-request-id": true,
-"etag": true},
-"304": {
-"x-request-id": true,
-"etag": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
 "listFiles": {
 "200": {
 "x-request-id": true},
@@ -23484,63 +23542,6 @@ export const responseHeaders = {
 "x-request-id": true,
 "retry-after": true}},
 "downloadFile": {
-"200": {
-"x-request-id": true,
-"etag": true,
-"accept-ranges": true,
-"content-disposition": true,
-"repr-digest": true,
-"x-file-version": false},
-"206": {
-"x-request-id": true,
-"etag": true,
-"accept-ranges": true,
-"content-disposition": true,
-"content-range": true,
-"repr-digest": true,
-"x-file-version": false},
-"304": {
-"x-request-id": true,
-"etag": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"416": {
-"x-request-id": true,
-"content-range": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"listClientFiles": {
-"200": {
-"x-request-id": true,
-"etag": true},
-"304": {
-"x-request-id": true,
-"etag": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"404": {
-"x-request-id": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
-"downloadClientFile": {
 "200": {
 "x-request-id": true,
 "etag": true,
@@ -24000,24 +24001,6 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
-"streamSessionEvents": {
-"200": {
-"x-request-id": true},
-"400": {
-"x-request-id": true},
-"401": {
-"x-request-id": true,
-"www-authenticate": false},
-"403": {
-"x-request-id": true},
-"429": {
-"x-request-id": true,
-"retry-after": true},
-"500": {
-"x-request-id": true},
-"503": {
-"x-request-id": true,
-"retry-after": true}},
 "listWebhooks": {
 "200": {
 "x-request-id": true},
@@ -24235,6 +24218,23 @@ export const responseHeaders = {
 "409": {
 "x-request-id": true},
 "422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"getStatistics": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
 "x-request-id": true},
 "500": {
 "x-request-id": true},

@@ -152,6 +152,207 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/client/reset-hwid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move an account to another machine
+         * @description Unbinds the account from its machine and ends all of its sessions: the next login binds the machine that it
+         *     comes from. A user can do so once in 7 days; before that 429 `HWID_RESET_TOO_SOON`, whose `retry_after`, as
+         *     `Retry-After`, is the number of seconds that are left. Resets by the developer do not count. While no machine is
+         *     bound there is nothing to reset: the answer is the same, and nothing is used up.
+         *
+         *     Unknown user and wrong password give the same 401 `INVALID_CREDENTIALS` in the same time, and count as failed
+         *     logins do: after 10 failures in a minute for one username from one address even the right password gets 429
+         *     `TOO_MANY_REQUESTS`. Everything else is told only to whoever knows the password: 403 `USER_BANNED`, and 403
+         *     `HWID_BANNED` when the bound machine is banned. A banned address gets 403 `ADDRESS_BANNED`; under the switch
+         *     `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`. Resets stay possible while the application is
+         *     paused.
+         *
+         *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
+         *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
+         *     works once. With a `nonce` the answer carries a `signature` as that of the v2 login does.
+         */
+        post: operations["resetHwid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read all variables that a program may see
+         * @description Without a token the public variables. With the token or the id of a live session of this application as bearer
+         *     token also those for sessions only, and the user's own, which win over those of the application of the same name.
+         *     By name, in one answer. A token that is not valid is refused, also where none is needed; one of another application
+         *     gets 401 `SESSION_INVALID`.
+         *
+         *     `ETag` names exactly this content: sent as `If-None-Match` it gives 304 until something changes.
+         */
+        get: operations["listClientVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/variables/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one variable
+         * @description Who sees which variable is as in the list. One that is not there and one that the asker may not see get the same
+         *     404 `VARIABLE_NOT_FOUND`.
+         */
+        get: operations["getClientVariable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the files that a program may download
+         * @description Without a token the files for everybody; with the token or the id of a live session of this application as bearer
+         *     token all files. By name, in one answer. `ETag` and `If-None-Match` work as those of variables do: a program learns
+         *     of new versions cheaply.
+         */
+        get: operations["listClientFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/files/{file_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file
+         * @description A file that is for authenticated users only needs the token or the id of a live session of this application as
+         *     bearer token: otherwise 401 `UNAUTHORIZED`.
+         *
+         *     A download that broke off goes on with `Range` (RFC 9110, section 14; one range, of bytes), best together with the
+         *     `ETag` as `If-Range`: when the file was replaced in the meantime the whole new content comes. `ETag` is the SHA-256
+         *     of the content, which `Repr-Digest` and, with the whole content, `Content-Digest` hold too (RFC 9530). HEAD gives the
+         *     same headers. The content is always `application/octet-stream` and an attachment: no browser runs it here.
+         */
+        get: operations["downloadClientFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what concerns a session
+         * @description Server-sent events, as in streamEvents: those that tell every session of the application (`application.paused`,
+         *     `variable.set` and the like), those about the session's user (`user.banned`, `license.redeemed`) and those about the
+         *     session itself (`session.ended`); nothing of other users. So a program learns of a logout, a ban or a pause at once
+         *     instead of at its next verify-session, which stays what decides.
+         *
+         *     When the session ends, its event is the last one and the stream ends. The stream also ends, after an event of its own
+         *     that is not kept and has no `id`, when the session expires (`session.expired`) and when it may not go on, because its
+         *     machine or network was banned or a switch shuts it out (`session.refused`, with the `code` that verify-session answers
+         *     with). It ends after `application.disabled` and `application.deleted`, and without a word when the service stops or
+         *     nobody reads it: then come back with `Last-Event-ID`. One session has at most 5 streams and MQTT connections on one
+         *     node: above that 429.
+         *
+         *     **MQTT.** The same events come over MQTT 5 and 3.1.1, in WebSocket frames (subprotocol `mqtt`) at `/mqtt` of this
+         *     server, and over TCP where the operator has set `MQTT_PORT`. The user name is the `app_id`, the password the
+         *     session's `token` or `session_id`; the client identifier is free and without meaning. A session may subscribe to
+         *     `latchkey/v2/apps/{app_id}/events`, `latchkey/v2/apps/{app_id}/users/{user_id}` and
+         *     `latchkey/v2/apps/{app_id}/sessions/{session_id}` of its own, without wildcards, with QoS 0 or 1. It may publish
+         *     nothing and leave no will; nothing is retained or kept for a client that is away. The payload is the event in JSON.
+         *     After the event that ends its session the client is disconnected (MQTT 5: reason 0x98).
+         */
+        get: operations["streamSessionEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/client/init": {
         parameters: {
             query?: never;
@@ -458,6 +659,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the developer's account
+         * @description Who is signed in, on which plan, what of its quotas is used, and what the token of this request may do. An API token
+         *     is answered about the developer that it belongs to.
+         */
+        get: operations["getDeveloper"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the token of this request
+         * @description The token with which this is called is invalid on every node when the answer arrives; the developer's other tokens
+         *     stay. The token of a session ends with its session; an API token revokes itself, whatever its scopes, so that a
+         *     program that is done, or has leaked its token, can end it. A token that has ended already gives 401 `UNAUTHORIZED`.
+         */
+        post: operations["logoutDeveloper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/tokens": {
         parameters: {
             query?: never;
@@ -596,164 +840,6 @@ export interface paths {
         patch: operations["updateApplication"];
         trace?: never;
     };
-    "/api/v2/dev/apps/{app_id}/licenses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List an application's licence keys
-         * @description Newest first, in pages; those that fit every filter which is given.
-         */
-        get: operations["listLicenses"];
-        put?: never;
-        /**
-         * Generate licence keys
-         * @description Generates `amount` keys of one tier and duration; all of them or none. A key is 24 random characters and a
-         *     check character of Crockford's base32 in five groups. `duration_days: null` makes lifetime keys.
-         *     `tier` must be one of the application's tiers. After `redeem_by` a key can no longer be redeemed.
-         *
-         *     With `mask` the keys have a form of your own, such as `AURORA-*****-*****-*****-*`: each `*` becomes a random
-         *     character of Crockford's base32, everything else stays. Users may type any key without dashes, in lower case,
-         *     and with O for 0 and I or L for 1.
-         *
-         *     With `Accept: text/csv` the answer is a table with a header line. In a cell that a spreadsheet would take for a
-         *     formula an apostrophe stands in front.
-         *
-         *     More than 250 keys are a bulk call: a developer has one at a time, another one gets 429.
-         */
-        post: operations["createLicenses"];
-        /**
-         * Delete unused licence keys
-         * @description Deletes the keys that nobody has redeemed, all of them or those of one tier, for good. Keys that were redeemed, paused or
-         *     banned stay. It goes on in parts of 10,000: when it fails on the way, what is deleted stays deleted, and the same request
-         *     again deletes the rest.
-         */
-        delete: operations["deleteUnusedLicenses"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/dev/apps/{app_id}/bans": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List an application's bans
-         * @description Newest first, in pages; bans that have ended by themselves among them.
-         */
-        get: operations["listBans"];
-        put?: never;
-        /**
-         * Ban a user, a machine or a network
-         * @description In force on every node when the answer arrives: at login, registration, verify-session, activation and licence
-         *     login.
-         *
-         *     - `kind: user` with `username`: ends the user's sessions; logins and activations get 403 `USER_BANNED`.
-         *     - `kind: hardware` with `hwid`, or with `username` for the machine that this user is bound to: 403 `HWID_BANNED`.
-         *     - `kind: network` with `network`, an IPv4 or IPv6 address or network in CIDR form: 403 `ADDRESS_BANNED`.
-         *
-         *     With `expires_at` the ban ends by itself; a session that has ended does not come back.
-         */
-        post: operations["createBan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/dev/apps/{app_id}/bans/{ban_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-                /**
-                 * @description The ban's identifier.
-                 * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
-                 */
-                ban_id: components["parameters"]["BanId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Lift a ban
-         * @description Another application's ban gets the same 404 as one that does not exist.
-         */
-        delete: operations["deleteBan"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/dev/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the developer's account
-         * @description Who is signed in, on which plan, what of its quotas is used, and what the token of this request may do. An API token
-         *     is answered about the developer that it belongs to.
-         */
-        get: operations["getDeveloper"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/dev/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * End the token of this request
-         * @description The token with which this is called is invalid on every node when the answer arrives; the developer's other tokens
-         *     stay. The token of a session ends with its session; an API token revokes itself, whatever its scopes, so that a
-         *     program that is done, or has leaked its token, can end it. A token that has ended already gives 401 `UNAUTHORIZED`.
-         */
-        post: operations["logoutDeveloper"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v2/dev/apps/{app_id}/rotate-secret": {
         parameters: {
             query?: never;
@@ -813,7 +899,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v2/dev/apps/{app_id}/statistics": {
+    "/api/v2/dev/apps/{app_id}/licenses": {
         parameters: {
             query?: never;
             header?: never;
@@ -827,19 +913,34 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what happened in an application, day by day
-         * @description Series for charts: `days` names the days from `from` to `to`, both included, and every array in `series` has one
-         *     number for each of them, zeros included. Days are those of UTC. What is left out is the last 30 days; 366 days can be
-         *     asked for at once, and days to come are left out of the answer.
-         *
-         *     Everything counts a second after it happened at the latest. `users.total` and `live_sessions` are the numbers at
-         *     the end of a day, and of today those at this moment. `logins.by_version` has the 20 versions with the most logins
-         *     in these days, `other_versions` all others. Of one day at most 100 versions are told apart.
+         * List an application's licence keys
+         * @description Newest first, in pages; those that fit every filter which is given.
          */
-        get: operations["getStatistics"];
+        get: operations["listLicenses"];
         put?: never;
-        post?: never;
-        delete?: never;
+        /**
+         * Generate licence keys
+         * @description Generates `amount` keys of one tier and duration; all of them or none. A key is 24 random characters and a
+         *     check character of Crockford's base32 in five groups. `duration_days: null` makes lifetime keys.
+         *     `tier` must be one of the application's tiers. After `redeem_by` a key can no longer be redeemed.
+         *
+         *     With `mask` the keys have a form of your own, such as `AURORA-*****-*****-*****-*`: each `*` becomes a random
+         *     character of Crockford's base32, everything else stays. Users may type any key without dashes, in lower case,
+         *     and with O for 0 and I or L for 1.
+         *
+         *     With `Accept: text/csv` the answer is a table with a header line. In a cell that a spreadsheet would take for a
+         *     formula an apostrophe stands in front.
+         *
+         *     More than 250 keys are a bulk call: a developer has one at a time, another one gets 429.
+         */
+        post: operations["createLicenses"];
+        /**
+         * Delete unused licence keys
+         * @description Deletes the keys that nobody has redeemed, all of them or those of one tier, for good. Keys that were redeemed, paused or
+         *     banned stay. It goes on in parts of 10,000: when it fails on the way, what is deleted stays deleted, and the same request
+         *     again deletes the rest.
+         */
+        delete: operations["deleteUnusedLicenses"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1142,40 +1243,6 @@ export interface paths {
          *     add nothing to the other user. Then nothing is moved.
          */
         post: operations["transferLicense"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/client/reset-hwid": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move an account to another machine
-         * @description Unbinds the account from its machine and ends all of its sessions: the next login binds the machine that it
-         *     comes from. A user can do so once in 7 days; before that 429 `HWID_RESET_TOO_SOON`, whose `retry_after`, as
-         *     `Retry-After`, is the number of seconds that are left. Resets by the developer do not count. While no machine is
-         *     bound there is nothing to reset: the answer is the same, and nothing is used up.
-         *
-         *     Unknown user and wrong password give the same 401 `INVALID_CREDENTIALS` in the same time, and count as failed
-         *     logins do: after 10 failures in a minute for one username from one address even the right password gets 429
-         *     `TOO_MANY_REQUESTS`. Everything else is told only to whoever knows the password: 403 `USER_BANNED`, and 403
-         *     `HWID_BANNED` when the bound machine is banned. A banned address gets 403 `ADDRESS_BANNED`; under the switch
-         *     `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`. Resets stay possible while the application is
-         *     paused.
-         *
-         *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
-         *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
-         *     works once. With a `nonce` the answer carries a `signature` as that of the v2 login does.
-         */
-        post: operations["resetHwid"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1569,6 +1636,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/apps/{app_id}/bans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an application's bans
+         * @description Newest first, in pages; bans that have ended by themselves among them.
+         */
+        get: operations["listBans"];
+        put?: never;
+        /**
+         * Ban a user, a machine or a network
+         * @description In force on every node when the answer arrives: at login, registration, verify-session, activation and licence
+         *     login.
+         *
+         *     - `kind: user` with `username`: ends the user's sessions; logins and activations get 403 `USER_BANNED`.
+         *     - `kind: hardware` with `hwid`, or with `username` for the machine that this user is bound to: 403 `HWID_BANNED`.
+         *     - `kind: network` with `network`, an IPv4 or IPv6 address or network in CIDR form: 403 `ADDRESS_BANNED`.
+         *
+         *     With `expires_at` the ban ends by itself; a session that has ended does not come back.
+         */
+        post: operations["createBan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/bans/{ban_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The ban's identifier.
+                 * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+                 */
+                ban_id: components["parameters"]["BanId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Lift a ban
+         * @description Another application's ban gets the same 404 as one that does not exist.
+         */
+        delete: operations["deleteBan"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/apps/{app_id}/variables": {
         parameters: {
             query?: never;
@@ -1712,69 +1847,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v2/client/apps/{app_id}/variables": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Read all variables that a program may see
-         * @description Without a token the public variables. With the token or the id of a live session of this application as bearer
-         *     token also those for sessions only, and the user's own, which win over those of the application of the same name.
-         *     By name, in one answer. A token that is not valid is refused, also where none is needed; one of another application
-         *     gets 401 `SESSION_INVALID`.
-         *
-         *     `ETag` names exactly this content: sent as `If-None-Match` it gives 304 until something changes.
-         */
-        get: operations["listClientVariables"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/client/apps/{app_id}/variables/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-                /**
-                 * @description The variable's name.
-                 * @example motd
-                 */
-                name: components["parameters"]["VariableName"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Read one variable
-         * @description Who sees which variable is as in the list. One that is not there and one that the asker may not see get the same
-         *     404 `VARIABLE_NOT_FOUND`.
-         */
-        get: operations["getClientVariable"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v2/dev/apps/{app_id}/files": {
         parameters: {
             query?: never;
@@ -1879,72 +1951,6 @@ export interface paths {
          * @description Answers as the download of programs does, whoever the file is for.
          */
         get: operations["downloadFile"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/client/apps/{app_id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List the files that a program may download
-         * @description Without a token the files for everybody; with the token or the id of a live session of this application as bearer
-         *     token all files. By name, in one answer. `ETag` and `If-None-Match` work as those of variables do: a program learns
-         *     of new versions cheaply.
-         */
-        get: operations["listClientFiles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/client/apps/{app_id}/files/{file_name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-                /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
-                 * @example setup.exe
-                 */
-                file_name: components["parameters"]["FileName"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Download a file
-         * @description A file that is for authenticated users only needs the token or the id of a live session of this application as
-         *     bearer token: otherwise 401 `UNAUTHORIZED`.
-         *
-         *     A download that broke off goes on with `Range` (RFC 9110, section 14; one range, of bytes), best together with the
-         *     `ETag` as `If-Range`: when the file was replaced in the meantime the whole new content comes. `ETag` is the SHA-256
-         *     of the content, which `Repr-Digest` and, with the whole content, `Content-Digest` hold too (RFC 9530). HEAD gives the
-         *     same headers. The content is always `application/octet-stream` and an attachment: no browser runs it here.
-         */
-        get: operations["downloadClientFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2409,44 +2415,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v2/client/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow what concerns a session
-         * @description Server-sent events, as in streamEvents: those that tell every session of the application (`application.paused`,
-         *     `variable.set` and the like), those about the session's user (`user.banned`, `license.redeemed`) and those about the
-         *     session itself (`session.ended`); nothing of other users. So a program learns of a logout, a ban or a pause at once
-         *     instead of at its next verify-session, which stays what decides.
-         *
-         *     When the session ends, its event is the last one and the stream ends. The stream also ends, after an event of its own
-         *     that is not kept and has no `id`, when the session expires (`session.expired`) and when it may not go on, because its
-         *     machine or network was banned or a switch shuts it out (`session.refused`, with the `code` that verify-session answers
-         *     with). It ends after `application.disabled` and `application.deleted`, and without a word when the service stops or
-         *     nobody reads it: then come back with `Last-Event-ID`. One session has at most 5 streams and MQTT connections on one
-         *     node: above that 429.
-         *
-         *     **MQTT.** The same events come over MQTT 5 and 3.1.1, in WebSocket frames (subprotocol `mqtt`) at `/mqtt` of this
-         *     server, and over TCP where the operator has set `MQTT_PORT`. The user name is the `app_id`, the password the
-         *     session's `token` or `session_id`; the client identifier is free and without meaning. A session may subscribe to
-         *     `latchkey/v2/apps/{app_id}/events`, `latchkey/v2/apps/{app_id}/users/{user_id}` and
-         *     `latchkey/v2/apps/{app_id}/sessions/{session_id}` of its own, without wildcards, with QoS 0 or 1. It may publish
-         *     nothing and leave no will; nothing is retained or kept for a client that is away. The payload is the event in JSON.
-         *     After the event that ends its session the client is disconnected (MQTT 5: reason 0x98).
-         */
-        get: operations["streamSessionEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v2/dev/apps/{app_id}/webhooks": {
         parameters: {
             query?: never;
@@ -2733,6 +2701,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/apps/{app_id}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what happened in an application, day by day
+         * @description Series for charts: `days` names the days from `from` to `to`, both included, and every array in `series` has one
+         *     number for each of them, zeros included. Days are those of UTC. What is left out is the last 30 days; 366 days can be
+         *     asked for at once, and days to come are left out of the answer.
+         *
+         *     Everything counts a second after it happened at the latest. `users.total` and `live_sessions` are the numbers at
+         *     the end of a day, and of today those at this moment. `logins.by_version` has the 20 versions with the most logins
+         *     in these days, `other_versions` all others. Of one day at most 100 versions are told apart.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2972,6 +2972,40 @@ export interface components {
             /** Format: date-time */
             expiry: string;
         };
+        DeveloperResult: {
+            status: components["schemas"]["Success"];
+            developer_id: string;
+            /** Format: email */
+            email: string;
+            name: string | null;
+            /** Format: date-time */
+            created_at: string;
+            plan: {
+                id: string;
+                name: string;
+            };
+            quotas: {
+                apps: components["schemas"]["Quota"];
+                users_per_app: components["schemas"]["Quota"];
+            };
+            /** @description What the token of this request is. */
+            actor: {
+                /**
+                 * @description A session of the developer, or an API token.
+                 * @enum {string}
+                 */
+                kind: "developer" | "api_token";
+                /** @description The identifier of the developer, or of the API token. */
+                id: string;
+            };
+            scopes: components["schemas"]["Scopes"];
+        };
+        Quota: {
+            /** @description What the plan has room for. */
+            limit: number;
+            /** @description How many there are; of the users, in the fullest application. */
+            used: number;
+        };
         Scopes: ("read" | "write" | "auth:dev")[];
         CreateApiTokenRequest: {
             name: components["schemas"]["Name"];
@@ -3116,6 +3150,24 @@ export interface components {
             status: components["schemas"]["Success"];
             message: string;
         };
+        RotateSecretRequest: {
+            /**
+             * @description How long the secret of before is taken too.
+             * @default 86400
+             */
+            overlap_seconds?: number;
+        };
+        RotatedSecret: {
+            status: components["schemas"]["Success"];
+            app_id: string;
+            /** @description Shown in this answer only. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until when the secret of before is taken too; null when it is not.
+             */
+            previous_secret_until: string | null;
+        };
         CreateLicensesRequest: {
             amount: number;
             /** @description Days that the key adds; null is a lifetime. */
@@ -3172,133 +3224,6 @@ export interface components {
             data: components["schemas"]["License"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        CreateBanRequest: {
-            /** @enum {string} */
-            kind: "user" | "hardware" | "network";
-            username?: components["schemas"]["Username"];
-            hwid?: components["schemas"]["Hwid"];
-            /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
-            network?: string;
-            reason?: components["schemas"]["Remark"];
-            /**
-             * Format: date-time
-             * @description When the ban ends by itself.
-             */
-            expires_at?: string | null;
-        };
-        Ban: {
-            ban_id: string;
-            /** @enum {string} */
-            kind: "user" | "hardware" | "network";
-            /** @description The user who is banned, or whose machine is. */
-            user_id: string | null;
-            /** @description In CIDR form; of an address all bits count. */
-            network: string | null;
-            reason: string | null;
-            /** Format: date-time */
-            expires_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        BanResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["Ban"];
-        BanList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Ban"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        DeveloperResult: {
-            status: components["schemas"]["Success"];
-            developer_id: string;
-            /** Format: email */
-            email: string;
-            name: string | null;
-            /** Format: date-time */
-            created_at: string;
-            plan: {
-                id: string;
-                name: string;
-            };
-            quotas: {
-                apps: components["schemas"]["Quota"];
-                users_per_app: components["schemas"]["Quota"];
-            };
-            /** @description What the token of this request is. */
-            actor: {
-                /**
-                 * @description A session of the developer, or an API token.
-                 * @enum {string}
-                 */
-                kind: "developer" | "api_token";
-                /** @description The identifier of the developer, or of the API token. */
-                id: string;
-            };
-            scopes: components["schemas"]["Scopes"];
-        };
-        Quota: {
-            /** @description What the plan has room for. */
-            limit: number;
-            /** @description How many there are; of the users, in the fullest application. */
-            used: number;
-        };
-        RotateSecretRequest: {
-            /**
-             * @description How long the secret of before is taken too.
-             * @default 86400
-             */
-            overlap_seconds?: number;
-        };
-        RotatedSecret: {
-            status: components["schemas"]["Success"];
-            app_id: string;
-            /** @description Shown in this answer only. */
-            secret: string;
-            /**
-             * Format: date-time
-             * @description Until when the secret of before is taken too; null when it is not.
-             */
-            previous_secret_until: string | null;
-        };
-        Statistics: {
-            status: components["schemas"]["Success"];
-            /** Format: date */
-            from: string;
-            /** Format: date */
-            to: string;
-            days: string[];
-            series: {
-                users: {
-                    new: components["schemas"]["DailyCounts"];
-                    deleted: components["schemas"]["DailyCounts"];
-                    total: components["schemas"]["DailyCounts"];
-                };
-                logins: {
-                    total: components["schemas"]["DailyCounts"];
-                    by_tier: components["schemas"]["CountsByTier"];
-                    /** @description The version with the most logins first. */
-                    by_version: {
-                        /** @description Null where the program sent none. */
-                        version: string | null;
-                        counts: components["schemas"]["DailyCounts"];
-                    }[];
-                    other_versions: components["schemas"]["DailyCounts"];
-                };
-                activations: {
-                    total: components["schemas"]["DailyCounts"];
-                    by_tier: components["schemas"]["CountsByTier"];
-                };
-                live_sessions: components["schemas"]["DailyCounts"];
-            };
-        };
-        /** @description The tier with the highest sum first. */
-        CountsByTier: {
-            /** @description Null is no running subscription. */
-            tier: string | null;
-            counts: components["schemas"]["DailyCounts"];
-        }[];
-        /** @description One number for each of `days`. */
-        DailyCounts: number[];
         UpdateLicenseRequest: {
             note?: components["schemas"]["Remark"];
             /**
@@ -3505,6 +3430,42 @@ export interface components {
             message: string;
             /** @description How many there were. */
             ended: number;
+        };
+        CreateBanRequest: {
+            /** @enum {string} */
+            kind: "user" | "hardware" | "network";
+            username?: components["schemas"]["Username"];
+            hwid?: components["schemas"]["Hwid"];
+            /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
+            network?: string;
+            reason?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description When the ban ends by itself.
+             */
+            expires_at?: string | null;
+        };
+        Ban: {
+            ban_id: string;
+            /** @enum {string} */
+            kind: "user" | "hardware" | "network";
+            /** @description The user who is banned, or whose machine is. */
+            user_id: string | null;
+            /** @description In CIDR form; of an address all bits count. */
+            network: string | null;
+            reason: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        BanResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Ban"];
+        BanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Ban"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description At most 64 KiB in UTF-8. */
         VariableValue: string;
@@ -3933,6 +3894,45 @@ export interface components {
                 error: string | null;
             }[];
         };
+        Statistics: {
+            status: components["schemas"]["Success"];
+            /** Format: date */
+            from: string;
+            /** Format: date */
+            to: string;
+            days: string[];
+            series: {
+                users: {
+                    new: components["schemas"]["DailyCounts"];
+                    deleted: components["schemas"]["DailyCounts"];
+                    total: components["schemas"]["DailyCounts"];
+                };
+                logins: {
+                    total: components["schemas"]["DailyCounts"];
+                    by_tier: components["schemas"]["CountsByTier"];
+                    /** @description The version with the most logins first. */
+                    by_version: {
+                        /** @description Null where the program sent none. */
+                        version: string | null;
+                        counts: components["schemas"]["DailyCounts"];
+                    }[];
+                    other_versions: components["schemas"]["DailyCounts"];
+                };
+                activations: {
+                    total: components["schemas"]["DailyCounts"];
+                    by_tier: components["schemas"]["CountsByTier"];
+                };
+                live_sessions: components["schemas"]["DailyCounts"];
+            };
+        };
+        /** @description The tier with the highest sum first. */
+        CountsByTier: {
+            /** @description Null is no running subscription. */
+            tier: string | null;
+            counts: components["schemas"]["DailyCounts"];
+        }[];
+        /** @description One number for each of `days`. */
+        DailyCounts: number[];
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
@@ -4528,10 +4528,20 @@ export interface components {
          */
         AppId: string;
         /**
-         * @description The ban's identifier.
-         * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+         * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+         *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+         *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+         *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+         * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
          */
-        BanId: string;
+        IdempotencyKey: string;
+        /**
+         * @description How many items a page has at most.
+         * @example 20
+         */
+        Limit: number;
+        /** @description `next_cursor` of the page before. */
+        Cursor: string;
         /**
          * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
          * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
@@ -4552,14 +4562,6 @@ export interface components {
          * @example 1795257814000
          */
         OptionalTimestamp: string;
-        /**
-         * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-         *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-         *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-         *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
-         * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
-         */
-        IdempotencyKey: string;
         /**
          * @description The API token's identifier.
          * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
@@ -4583,6 +4585,11 @@ export interface components {
          * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
          */
         UserId: string;
+        /**
+         * @description The ban's identifier.
+         * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+         */
+        BanId: string;
         /**
          * @description The variable's name.
          * @example motd
@@ -4660,13 +4667,6 @@ export interface components {
          * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
          */
         DeliveryId: string;
-        /**
-         * @description How many items a page has at most.
-         * @example 20
-         */
-        Limit: number;
-        /** @description `next_cursor` of the page before. */
-        Cursor: string;
     };
     requestBodies: never;
     headers: {
@@ -5043,6 +5043,419 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resetHwid: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+                 */
+                "x-signature"?: components["parameters"]["OptionalSignature"];
+                /**
+                 * @description The present in Unix milliseconds.
+                 * @example 1795257814000
+                 */
+                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResetHwidRequest"];
+            };
+        };
+        responses: {
+            /** @description No machine is bound, and no session is left. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Hardware reset.",
+                     *       "next_reset_at": "2026-11-28T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResetHwidResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listClientVariables: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "name": "high_score",
+                     *           "value": "4711",
+                     *           "source": "user"
+                     *         },
+                     *         {
+                     *           "name": "motd",
+                     *           "value": "Welcome back.",
+                     *           "source": "application"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientVariableList"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientVariable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The variable's name.
+                 * @example motd
+                 */
+                name: components["parameters"]["VariableName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variable. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "name": "motd",
+                     *       "value": "Welcome back.",
+                     *       "source": "application"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientVariableResult"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listClientFiles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "name": "setup.exe",
+                     *           "version": "1.4.2",
+                     *           "size": 48211968,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientFileList"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    downloadClientFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
+                 *     cannot be read are ignored.
+                 * @example bytes=1048576-
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
+                 *     exactly, capitals and all.
+                 * @example setup.exe
+                 */
+                file_name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Repr-Digest": components["headers"]["ReprDigest"];
+                    "X-File-Version": components["headers"]["XFileVersion"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example MZ... */
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The part that was asked for. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Repr-Digest": components["headers"]["ReprDigest"];
+                    "X-File-Version": components["headers"]["XFileVersion"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example MZ... */
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The content is the one with this `ETag`. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The range begins behind the end of the file. */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "title": "Range not satisfiable",
+                     *       "status": 416,
+                     *       "detail": "The range begins behind the end of the file."
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                    /**
+                     * @example {
+                     *       "status": "fail",
+                     *       "error": "RANGE_NOT_SATISFIABLE",
+                     *       "code": 416,
+                     *       "message": "The range begins behind the end of the file.",
+                     *       "hint": "Ask for bytes below the size that Content-Range names.",
+                     *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LegacyError"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    streamSessionEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has got.
+                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: evt_01kazmdm0qf3h6s8w1y4a7c9ek
+                     *     event: application.paused
+                     *     data: {"id":"evt_01kazmdm0qf3h6s8w1y4a7c9ek","type":"application.paused","timestamp":"2026-11-21T10:00:00.000Z","app_id":"app_01kazm4q7ffx8v5t2w9y3b6n1c","user_id":null,"data":{"status_code":"paused","changed":[]}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -5652,6 +6065,95 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getDeveloper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "email": "grace@example.com",
+                     *       "name": "Grace",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "plan": {
+                     *         "id": "free",
+                     *         "name": "Free"
+                     *       },
+                     *       "quotas": {
+                     *         "apps": {
+                     *           "limit": 25,
+                     *           "used": 3
+                     *         },
+                     *         "users_per_app": {
+                     *           "limit": 100000,
+                     *           "used": 1208
+                     *         }
+                     *       },
+                     *       "actor": {
+                     *         "kind": "developer",
+                     *         "id": "dev_01kazm2c5gf0b9s3w8h1x6k4td"
+                     *       },
+                     *       "scopes": [
+                     *         "read",
+                     *         "write",
+                     *         "auth:dev"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeveloperResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    logoutDeveloper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Token ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogoutResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listApiTokens: {
         parameters: {
             query?: {
@@ -6203,6 +6705,108 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    rotateApplicationSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The application has a new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *       "secret": "sk_vYxMoRtU6iNPzDgAuHs1KbEw9Lr3mXy7n0cT52J8fVQ",
+                     *       "previous_secret_until": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endSecretOverlap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Only the current secret is taken. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Previous secret ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listLicenses: {
         parameters: {
             query?: {
@@ -6396,513 +7000,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listBans: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of bans. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "data": [
-                     *         {
-                     *           "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
-                     *           "kind": "network",
-                     *           "user_id": null,
-                     *           "network": "203.0.113.0/24",
-                     *           "reason": "Card testing",
-                     *           "expires_at": null,
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BanList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    createBan: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
-                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "kind": "network",
-                 *       "network": "203.0.113.0/24",
-                 *       "reason": "Card testing"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CreateBanRequest"];
-            };
-        };
-        responses: {
-            /** @description The ban is in force. */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
-                     *       "kind": "network",
-                     *       "user_id": null,
-                     *       "network": "203.0.113.0/24",
-                     *       "reason": "Card testing",
-                     *       "expires_at": null,
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BanResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    deleteBan: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-                /**
-                 * @description The ban's identifier.
-                 * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
-                 */
-                ban_id: components["parameters"]["BanId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The ban is lifted. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "message": "Ban lifted."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["DeletionResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getDeveloper: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The account. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
-                     *       "email": "grace@example.com",
-                     *       "name": "Grace",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "plan": {
-                     *         "id": "free",
-                     *         "name": "Free"
-                     *       },
-                     *       "quotas": {
-                     *         "apps": {
-                     *           "limit": 25,
-                     *           "used": 3
-                     *         },
-                     *         "users_per_app": {
-                     *           "limit": 100000,
-                     *           "used": 1208
-                     *         }
-                     *       },
-                     *       "actor": {
-                     *         "kind": "developer",
-                     *         "id": "dev_01kazm2c5gf0b9s3w8h1x6k4td"
-                     *       },
-                     *       "scopes": [
-                     *         "read",
-                     *         "write",
-                     *         "auth:dev"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["DeveloperResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    logoutDeveloper: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The token has ended. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "message": "Token ended."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LogoutResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    rotateApplicationSecret: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
-                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "overlap_seconds": 86400
-                 *     }
-                 */
-                "application/json": components["schemas"]["RotateSecretRequest"];
-            };
-        };
-        responses: {
-            /** @description The application has a new secret. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
-                     *       "secret": "sk_vYxMoRtU6iNPzDgAuHs1KbEw9Lr3mXy7n0cT52J8fVQ",
-                     *       "previous_secret_until": "2026-11-22T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["RotatedSecret"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    endSecretOverlap: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Only the current secret is taken. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "message": "Previous secret ended."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["DeletionResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getStatistics: {
-        parameters: {
-            query?: {
-                /**
-                 * @description The first day.
-                 * @example 2026-11-19
-                 */
-                from?: string;
-                /**
-                 * @description The last day.
-                 * @example 2026-11-21
-                 */
-                to?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The statistics of these days. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "from": "2026-11-19",
-                     *       "to": "2026-11-21",
-                     *       "days": [
-                     *         "2026-11-19",
-                     *         "2026-11-20",
-                     *         "2026-11-21"
-                     *       ],
-                     *       "series": {
-                     *         "users": {
-                     *           "new": [
-                     *             4,
-                     *             0,
-                     *             2
-                     *           ],
-                     *           "deleted": [
-                     *             0,
-                     *             1,
-                     *             0
-                     *           ],
-                     *           "total": [
-                     *             10,
-                     *             9,
-                     *             11
-                     *           ]
-                     *         },
-                     *         "logins": {
-                     *           "total": [
-                     *             9,
-                     *             7,
-                     *             4
-                     *           ],
-                     *           "by_tier": [
-                     *             {
-                     *               "tier": "Pro",
-                     *               "counts": [
-                     *                 6,
-                     *                 5,
-                     *                 3
-                     *               ]
-                     *             },
-                     *             {
-                     *               "tier": null,
-                     *               "counts": [
-                     *                 3,
-                     *                 2,
-                     *                 1
-                     *               ]
-                     *             }
-                     *           ],
-                     *           "by_version": [
-                     *             {
-                     *               "version": "1.4.0",
-                     *               "counts": [
-                     *                 8,
-                     *                 7,
-                     *                 4
-                     *               ]
-                     *             },
-                     *             {
-                     *               "version": null,
-                     *               "counts": [
-                     *                 1,
-                     *                 0,
-                     *                 0
-                     *               ]
-                     *             }
-                     *           ],
-                     *           "other_versions": [
-                     *             0,
-                     *             0,
-                     *             0
-                     *           ]
-                     *         },
-                     *         "activations": {
-                     *           "total": [
-                     *             2,
-                     *             0,
-                     *             1
-                     *           ],
-                     *           "by_tier": [
-                     *             {
-                     *               "tier": "Pro",
-                     *               "counts": [
-                     *                 2,
-                     *                 0,
-                     *                 1
-                     *               ]
-                     *             }
-                     *           ]
-                     *         },
-                     *         "live_sessions": [
-                     *           5,
-                     *           6,
-                     *           4
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Statistics"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -7583,68 +7680,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    resetHwid: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
-                 * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
-                 */
-                "x-signature"?: components["parameters"]["OptionalSignature"];
-                /**
-                 * @description The present in Unix milliseconds.
-                 * @example 1795257814000
-                 */
-                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
-                 *       "username": "ada",
-                 *       "password": "correct horse battery staple"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ResetHwidRequest"];
-            };
-        };
-        responses: {
-            /** @description No machine is bound, and no session is left. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "message": "Hardware reset.",
-                     *       "next_reset_at": "2026-11-28T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ResetHwidResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -8570,6 +8605,177 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listBans: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of bans. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
+                     *           "kind": "network",
+                     *           "user_id": null,
+                     *           "network": "203.0.113.0/24",
+                     *           "reason": "Card testing",
+                     *           "expires_at": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createBan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "network",
+                 *       "network": "203.0.113.0/24",
+                 *       "reason": "Card testing"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateBanRequest"];
+            };
+        };
+        responses: {
+            /** @description The ban is in force. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "ban_id": "ban_01kazm9r5bf3xsn7d1v8c2w6gp",
+                     *       "kind": "network",
+                     *       "user_id": null,
+                     *       "network": "203.0.113.0/24",
+                     *       "reason": "Card testing",
+                     *       "expires_at": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteBan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+                /**
+                 * @description The ban's identifier.
+                 * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+                 */
+                ban_id: components["parameters"]["BanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ban is lifted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Ban lifted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listVariables: {
         parameters: {
             query?: {
@@ -8950,134 +9156,6 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    listClientVariables: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
-                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The variables. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "data": [
-                     *         {
-                     *           "name": "high_score",
-                     *           "value": "4711",
-                     *           "source": "user"
-                     *         },
-                     *         {
-                     *           "name": "motd",
-                     *           "value": "Welcome back.",
-                     *           "source": "application"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ClientVariableList"];
-                };
-            };
-            /** @description Nothing has changed since the answer with this `ETag`. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getClientVariable: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
-                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-                /**
-                 * @description The variable's name.
-                 * @example motd
-                 */
-                name: components["parameters"]["VariableName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The variable. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "name": "motd",
-                     *       "value": "Welcome back.",
-                     *       "source": "application"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ClientVariableResult"];
-                };
-            };
-            /** @description Nothing has changed since the answer with this `ETag`. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listFiles: {
         parameters: {
             query?: {
@@ -9412,189 +9490,6 @@ export interface operations {
         };
     };
     downloadFile: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
-                 *     cannot be read are ignored.
-                 * @example bytes=1048576-
-                 */
-                Range?: components["parameters"]["Range"];
-                /**
-                 * @description The `ETag` for which `Range` holds; for any other content the whole comes.
-                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                 */
-                "If-Range"?: components["parameters"]["IfRange"];
-                /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
-                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-                /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
-                 * @example setup.exe
-                 */
-                file_name: components["parameters"]["FileName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Repr-Digest": components["headers"]["ReprDigest"];
-                    "X-File-Version": components["headers"]["XFileVersion"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example MZ... */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The part that was asked for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    "Repr-Digest": components["headers"]["ReprDigest"];
-                    "X-File-Version": components["headers"]["XFileVersion"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example MZ... */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The content is the one with this `ETag`. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            /** @description The range begins behind the end of the file. */
-            416: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "title": "Range not satisfiable",
-                     *       "status": 416,
-                     *       "detail": "The range begins behind the end of the file."
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "error": "RANGE_NOT_SATISFIABLE",
-                     *       "code": 416,
-                     *       "message": "The range begins behind the end of the file.",
-                     *       "hint": "Ask for bytes below the size that Content-Range names.",
-                     *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "timestamp": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LegacyError"];
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listClientFiles: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
-                 * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description The application's identifier.
-                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
-                 */
-                app_id: components["parameters"]["AppId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The files. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "data": [
-                     *         {
-                     *           "name": "setup.exe",
-                     *           "version": "1.4.2",
-                     *           "size": 48211968,
-                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                     *           "updated_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ClientFileList"];
-                };
-            };
-            /** @description Nothing has changed since the answer with this `ETag`. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    downloadClientFile: {
         parameters: {
             query?: never;
             header?: {
@@ -10978,46 +10873,6 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    streamSessionEvents: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `id` of the last event that the client has got.
-                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
-                 */
-                "Last-Event-ID"?: components["parameters"]["LastEventId"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The stream. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example retry: 1000
-                     *
-                     *     id: evt_01kazmdm0qf3h6s8w1y4a7c9ek
-                     *     event: application.paused
-                     *     data: {"id":"evt_01kazmdm0qf3h6s8w1y4a7c9ek","type":"application.paused","timestamp":"2026-11-21T10:00:00.000Z","app_id":"app_01kazm4q7ffx8v5t2w9y3b6n1c","user_id":null,"data":{"status_code":"paused","changed":[]}}
-                     */
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -11754,6 +11609,151 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day.
+                 * @example 2026-11-19
+                 */
+                from?: string;
+                /**
+                 * @description The last day.
+                 * @example 2026-11-21
+                 */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The application's identifier.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics of these days. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "from": "2026-11-19",
+                     *       "to": "2026-11-21",
+                     *       "days": [
+                     *         "2026-11-19",
+                     *         "2026-11-20",
+                     *         "2026-11-21"
+                     *       ],
+                     *       "series": {
+                     *         "users": {
+                     *           "new": [
+                     *             4,
+                     *             0,
+                     *             2
+                     *           ],
+                     *           "deleted": [
+                     *             0,
+                     *             1,
+                     *             0
+                     *           ],
+                     *           "total": [
+                     *             10,
+                     *             9,
+                     *             11
+                     *           ]
+                     *         },
+                     *         "logins": {
+                     *           "total": [
+                     *             9,
+                     *             7,
+                     *             4
+                     *           ],
+                     *           "by_tier": [
+                     *             {
+                     *               "tier": "Pro",
+                     *               "counts": [
+                     *                 6,
+                     *                 5,
+                     *                 3
+                     *               ]
+                     *             },
+                     *             {
+                     *               "tier": null,
+                     *               "counts": [
+                     *                 3,
+                     *                 2,
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "by_version": [
+                     *             {
+                     *               "version": "1.4.0",
+                     *               "counts": [
+                     *                 8,
+                     *                 7,
+                     *                 4
+                     *               ]
+                     *             },
+                     *             {
+                     *               "version": null,
+                     *               "counts": [
+                     *                 1,
+                     *                 0,
+                     *                 0
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "other_versions": [
+                     *             0,
+                     *             0,
+                     *             0
+                     *           ]
+                     *         },
+                     *         "activations": {
+                     *           "total": [
+                     *             2,
+                     *             0,
+                     *             1
+                     *           ],
+                     *           "by_tier": [
+                     *             {
+                     *               "tier": "Pro",
+                     *               "counts": [
+                     *                 2,
+                     *                 0,
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
+                     *         "live_sessions": [
+                     *           5,
+                     *           6,
+                     *           4
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
