@@ -4,6 +4,12 @@ import { loginUserV2 } from './client/loginUserV2.ts';
 import { loginWithLicense } from './client/loginWithLicense.ts';
 import { verifySessionV2 } from './client/verifySessionV2.ts';
 import { logoutUserV2 } from './client/logoutUserV2.ts';
+import { resetHwid } from './client/resetHwid.ts';
+import { listClientVariables } from './client/listClientVariables.ts';
+import { getClientVariable } from './client/getClientVariable.ts';
+import { listClientFiles } from './client/listClientFiles.ts';
+import { downloadClientFile } from './client/downloadClientFile.ts';
+import { streamSessionEvents } from './client/streamSessionEvents.ts';
 import { initApplication } from './client/initApplication.ts';
 import { registerUser } from './client/registerUser.ts';
 import { loginUser } from './client/loginUser.ts';
@@ -15,6 +21,8 @@ import { authenticateSandbox } from './sandbox/authenticateSandbox.ts';
 import { verifySandboxSession } from './sandbox/verifySandboxSession.ts';
 import { registerDeveloper } from './developers/registerDeveloper.ts';
 import { loginDeveloper } from './developers/loginDeveloper.ts';
+import { getDeveloper } from './developers/getDeveloper.ts';
+import { logoutDeveloper } from './developers/logoutDeveloper.ts';
 import { createApiToken } from './tokens/createApiToken.ts';
 import { listApiTokens } from './tokens/listApiTokens.ts';
 import { deleteApiToken } from './tokens/deleteApiToken.ts';
@@ -24,17 +32,11 @@ import { listApplications } from './applications/listApplications.ts';
 import { getApplication } from './applications/getApplication.ts';
 import { updateApplication } from './applications/updateApplication.ts';
 import { deleteApplication } from './applications/deleteApplication.ts';
+import { rotateApplicationSecret } from './applications/rotateApplicationSecret.ts';
+import { endSecretOverlap } from './applications/endSecretOverlap.ts';
 import { createLicenses } from './licenses/createLicenses.ts';
 import { listLicenses } from './licenses/listLicenses.ts';
 import { deleteUnusedLicenses } from './licenses/deleteUnusedLicenses.ts';
-import { createBan } from './bans/createBan.ts';
-import { listBans } from './bans/listBans.ts';
-import { deleteBan } from './bans/deleteBan.ts';
-import { getDeveloper } from './developers/getDeveloper.ts';
-import { logoutDeveloper } from './developers/logoutDeveloper.ts';
-import { rotateApplicationSecret } from './applications/rotateApplicationSecret.ts';
-import { endSecretOverlap } from './applications/endSecretOverlap.ts';
-import { getStatistics } from './statistics/getStatistics.ts';
 import { extendLicenses } from './licenses/extendLicenses.ts';
 import { importLicenses } from './licenses/importLicenses.ts';
 import { exportLicenses } from './licenses/exportLicenses.ts';
@@ -46,7 +48,6 @@ import { unbanLicense } from './licenses/unbanLicense.ts';
 import { pauseLicense } from './licenses/pauseLicense.ts';
 import { resumeLicense } from './licenses/resumeLicense.ts';
 import { transferLicense } from './licenses/transferLicense.ts';
-import { resetHwid } from './client/resetHwid.ts';
 import { createUser } from './users/createUser.ts';
 import { listUsers } from './users/listUsers.ts';
 import { extendUsers } from './users/extendUsers.ts';
@@ -62,6 +63,9 @@ import { resetUserPassword } from './users/resetUserPassword.ts';
 import { extendUser } from './users/extendUser.ts';
 import { listUserSessions } from './users/listUserSessions.ts';
 import { endUserSessions } from './users/endUserSessions.ts';
+import { createBan } from './bans/createBan.ts';
+import { listBans } from './bans/listBans.ts';
+import { deleteBan } from './bans/deleteBan.ts';
 import { listVariables } from './variables/listVariables.ts';
 import { setVariable } from './variables/setVariable.ts';
 import { getVariable } from './variables/getVariable.ts';
@@ -69,16 +73,12 @@ import { deleteVariable } from './variables/deleteVariable.ts';
 import { listUserVariables } from './variables/listUserVariables.ts';
 import { setUserVariable } from './variables/setUserVariable.ts';
 import { deleteUserVariable } from './variables/deleteUserVariable.ts';
-import { listClientVariables } from './client/listClientVariables.ts';
-import { getClientVariable } from './client/getClientVariable.ts';
 import { listFiles } from './files/listFiles.ts';
 import { uploadFile } from './files/uploadFile.ts';
 import { getFile } from './files/getFile.ts';
 import { updateFile } from './files/updateFile.ts';
 import { deleteFile } from './files/deleteFile.ts';
 import { downloadFile } from './files/downloadFile.ts';
-import { listClientFiles } from './client/listClientFiles.ts';
-import { downloadClientFile } from './client/downloadClientFile.ts';
 import { createReseller } from './resellers/createReseller.ts';
 import { listResellers } from './resellers/listResellers.ts';
 import { getReseller } from './resellers/getReseller.ts';
@@ -101,7 +101,6 @@ import { listResellerUsers } from './reseller/listResellerUsers.ts';
 import { resetResellerUserHwid } from './reseller/resetResellerUserHwid.ts';
 import { listEvents } from './events/listEvents.ts';
 import { streamEvents } from './events/streamEvents.ts';
-import { streamSessionEvents } from './client/streamSessionEvents.ts';
 import { createWebhook } from './webhooks/createWebhook.ts';
 import { listWebhooks } from './webhooks/listWebhooks.ts';
 import { getWebhook } from './webhooks/getWebhook.ts';
@@ -113,6 +112,7 @@ import { replayWebhookEvents } from './webhooks/replayWebhookEvents.ts';
 import { listWebhookDeliveries } from './webhooks/listWebhookDeliveries.ts';
 import { getWebhookDelivery } from './webhooks/getWebhookDelivery.ts';
 import { replayWebhookDelivery } from './webhooks/replayWebhookDelivery.ts';
+import { getStatistics } from './statistics/getStatistics.ts';
 
 /** The only registry: every operation of the contract and its handler, in the contract's order. */
 export const handlers: Handlers = {
@@ -121,6 +121,12 @@ export const handlers: Handlers = {
   loginWithLicense,
   verifySessionV2,
   logoutUserV2,
+  resetHwid,
+  listClientVariables,
+  getClientVariable,
+  listClientFiles,
+  downloadClientFile,
+  streamSessionEvents,
   initApplication,
   registerUser,
   loginUser,
@@ -132,6 +138,8 @@ export const handlers: Handlers = {
   verifySandboxSession,
   registerDeveloper,
   loginDeveloper,
+  getDeveloper,
+  logoutDeveloper,
   createApiToken,
   listApiTokens,
   deleteApiToken,
@@ -141,17 +149,11 @@ export const handlers: Handlers = {
   getApplication,
   updateApplication,
   deleteApplication,
+  rotateApplicationSecret,
+  endSecretOverlap,
   createLicenses,
   listLicenses,
   deleteUnusedLicenses,
-  createBan,
-  listBans,
-  deleteBan,
-  getDeveloper,
-  logoutDeveloper,
-  rotateApplicationSecret,
-  endSecretOverlap,
-  getStatistics,
   extendLicenses,
   importLicenses,
   exportLicenses,
@@ -163,7 +165,6 @@ export const handlers: Handlers = {
   pauseLicense,
   resumeLicense,
   transferLicense,
-  resetHwid,
   createUser,
   listUsers,
   extendUsers,
@@ -179,6 +180,9 @@ export const handlers: Handlers = {
   extendUser,
   listUserSessions,
   endUserSessions,
+  createBan,
+  listBans,
+  deleteBan,
   listVariables,
   setVariable,
   getVariable,
@@ -186,16 +190,12 @@ export const handlers: Handlers = {
   listUserVariables,
   setUserVariable,
   deleteUserVariable,
-  listClientVariables,
-  getClientVariable,
   listFiles,
   uploadFile,
   getFile,
   updateFile,
   deleteFile,
   downloadFile,
-  listClientFiles,
-  downloadClientFile,
   createReseller,
   listResellers,
   getReseller,
@@ -218,7 +218,6 @@ export const handlers: Handlers = {
   resetResellerUserHwid,
   listEvents,
   streamEvents,
-  streamSessionEvents,
   createWebhook,
   listWebhooks,
   getWebhook,
@@ -230,4 +229,5 @@ export const handlers: Handlers = {
   listWebhookDeliveries,
   getWebhookDelivery,
   replayWebhookDelivery,
+  getStatistics,
 };
