@@ -241,6 +241,10 @@ describe('an answer', () => {
   test.each([
     ['SSH-2.0-OpenSSH\r\n', 'The answer is not HTTP.'],
     ['', 'The connection was reset.'],
+    [
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+      'The connection ended without an answer.',
+    ],
   ])('of %j', async (text, words) => {
     const port = await listen(createTcpServer((socket) => socket.on('error', () => {}).end(text)));
     const outbound = createOutboundHttp({ networks: LOOPBACK });

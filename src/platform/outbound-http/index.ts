@@ -73,6 +73,8 @@ export function createOutboundHttp(options: {
       lookup,
       signal: AbortSignal.any([timeout, request.signal]),
     });
+    // An answer that switches protocols is told of by neither of the two others.
+    sent.once('close', () => reject(new OutboundFault('The connection ended without an answer.')));
     sent.once('response', resolve).on('error', reject).end(request.body);
     try {
       const response = await promise;
