@@ -4,6 +4,7 @@ import { parse } from 'content-type';
 import getRawBody from 'raw-body';
 import { ApiError } from '../errors/api-error.ts';
 import type { Exchange } from './contract.ts';
+import { takesKeys } from './idempotency.ts';
 import { countHeader } from './request-fault.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { UploadPace } from './upload-pace.ts';
@@ -48,8 +49,8 @@ const UPLOAD_LIMIT = 32 * 1024 * 1024;
 const RUN_OFF_MS = 30_000;
 
 /**
- * Opens the body of a request that is no JSON. With an `Idempotency-Key` it is read whole, because it is a part of what
- * makes two requests the same.
+ * Opens the body of a request that is no JSON. Where the operation takes an `Idempotency-Key` and one is sent, it is read
+ * whole, because it is a part of what makes two requests the same.
  * @param mediaTypes those that the operation takes
  * @param limit in bytes
  * @returns the body in parts, which fails with ApiError PAYLOAD_TOO_LARGE above the limit, MALFORMED_REQUEST when it breaks
@@ -61,7 +62,7 @@ export async function openUpload(
   mediaTypes: readonly string[],
   limit: number = UPLOAD_LIMIT,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { request } = exchange;
+  const { operation, request } = exchange;
   const { headers } = request;
   assertMediaType(request, mediaTypes);
   if (Number(headers['content-length'] ?? 0) > limit) {
@@ -69,7 +70,7 @@ export async function openUpload(
     throw tooLarge(limit);
   }
   const upload = limited(exchange, limit);
-  if (headers['idempotency-key'] === undefined) return upload;
+  if (headers['idempotency-key'] === undefined || !takesKeys(operation)) return upload;
   const parts: Uint8Array[] = [];
   for await (const part of upload) parts.push(part);
   exchange.bytes = Buffer.concat(parts);

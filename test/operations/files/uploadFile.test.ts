@@ -355,6 +355,23 @@ test('APPLICATION_NOT_FOUND before anything is stored', async () => {
   expect(await contents()).toEqual(before);
 });
 
+test('an Idempotency-Key does not have the content gathered in memory: the operation takes none', async () => {
+  const [app, other] = [await newApp(api), await newApp(api)];
+  const sent = request(api.baseUrl + fileOf(app, 'a'), {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${other.token}`,
+      'content-type': 'application/octet-stream',
+      'idempotency-key': 'any',
+    },
+  });
+  sent.on('error', () => {}).write('x');
+  // Answered while the body goes on.
+  const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+  expect(answer.statusCode).toBe(404);
+  sent.destroy();
+});
+
 describe('an upload that takes long', () => {
   const MINUTE = 60 * SECOND;
 
