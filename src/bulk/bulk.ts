@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import { tryLockExclusive } from '../platform/database/advisory-lock.ts';
+import { createTurns } from '../turns/turns.ts';
 
 /** Calls that change many rows: one at a time, and one a developer, so that the others' are never kept out by his. */
 export interface Bulk {
@@ -10,7 +10,7 @@ export interface Bulk {
    * @throws ApiError TOO_MANY_REQUESTS
    */
   admit<Result>(developerId: string, call: () => Promise<Result>): Promise<Result>;
-  /** Runs the work of an admitted call when its turn has come. */
+  /** Runs the work of an admitted call when its turn has come. @throws ApiError TOO_MANY_REQUESTS */
   turn<Result>(work: () => Promise<Result>): Promise<Result>;
   /**
    * The same in a transaction, of which the developer has no other one in any process.
@@ -21,7 +21,7 @@ export interface Bulk {
 
 /** What takes long shares this one of the process. */
 export function createBulk(knex: Knex): Bulk {
-  const limit = pLimit(1);
+  const turns = createTurns(knex);
   const admitted = new Set<string>();
 
   return {
@@ -35,10 +35,10 @@ export function createBulk(knex: Knex): Bulk {
       }
     },
 
-    turn: (work) => limit(work),
+    turn: turns.take,
 
     transaction: (developerId, work) =>
-      limit(() =>
+      turns.take(() =>
         knex.transaction(async (trx) => {
           if (!(await tryLockExclusive(trx, `bulk:${developerId}`))) throw busy();
           return work(trx);
