@@ -23,7 +23,9 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     const key = request.headers[HEADER];
     if (typeof key !== 'string' || !takesKeys(operation)) return work();
     const owner = await ownerOf(exchange, identity);
-    const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes];
+    // Nobody is answered what was for somebody with other scopes, such as a token that has more of them.
+    const scopes = [...(identity.scopes ?? [])].sort().join(' ');
+    const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes, scopes];
     const { answer, replayed } = await idempotency.once(owner, key, sameRequest, async () => {
       const { status, mediaType = '', body, text, stream } = await work();
       return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };

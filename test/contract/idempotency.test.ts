@@ -231,3 +231,17 @@ test('who has lost his credentials gets no answer of theirs again', async () => 
   await api.call('DELETE', `/api/v2/dev/tokens/${bot.token_id}`, undefined, developer);
   expect((await create()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
 });
+
+test('a token with fewer scopes gets no answer that was for one with more', async () => {
+  const developer = await newDeveloper(api);
+  const key = randomUUID();
+  const wanted = { name: 'all', scopes: ['read', 'write', 'auth:dev'] };
+  const create = ({ token }: { readonly token: string }) =>
+    api.post('/api/v2/dev/tokens', wanted, { token, headers: { 'idempotency-key': key } });
+  const first = await create(developer);
+  expect(first.status).toBe(201);
+  const few = await create(await newApiToken(api, developer, ['auth:dev']));
+  expect(few.body).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+  const renewed = await create(await newApiToken(api, developer, ['read', 'write', 'auth:dev']));
+  expect(contentOf(renewed)).toEqual(contentOf(first));
+});
