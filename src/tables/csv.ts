@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify/sync';
 import { LONGEST_LINE, type Line, type UnreadableLine } from './lines.ts';
 
 /** What a spreadsheet takes for a formula, and the apostrophes with which somebody has kept it from that. */
-const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /** Names that are shown of those that nobody knows. */
 const SHOWN_NAMES = 10;

@@ -275,6 +275,14 @@ ${second!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${second!.license_id}
     );
   });
 
+  test.each(['+1', '-1', '@A1', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠A1', "'=1"])(
+    '%j is no formula either',
+    async (note) => {
+      const { body } = await post(wish({ note }), 'text/csv');
+      expect(body).toMatch(new RegExp(`,"?'${note.replace('+', '\\+')}"?,`));
+    },
+  );
+
   test('10,000 keys', async () => {
     const { body } = await post(wish({ amount: 10_000 }), 'text/csv');
     expect(body.split('\n')).toHaveLength(10_002);
