@@ -92,6 +92,13 @@ const MARKED: Readonly<Record<string, readonly string[]>> = {
   'createLicenses 201': ['/licenses/*/license_key'],
   'listLicenses 200': ['/data/*/license_key'],
   'createBan request': ['/hwid'],
+  // Whoever has the address of a receiver can often write to it: a key is a part of it.
+  'createWebhook request': ['/url'],
+  'createWebhook 201': ['/secret', '/url'],
+  'listWebhooks 200': ['/data/*/url'],
+  'getWebhook 200': ['/url'],
+  'updateWebhook request': ['/url'],
+  'updateWebhook 200': ['/url'],
 };
 
 test('these members are marked', () => {
