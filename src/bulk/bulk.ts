@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { ApiError } from '../errors/api-error.ts';
 import { tryLockExclusive } from '../platform/database/advisory-lock.ts';
-import { createTurns } from '../turns/turns.ts';
+import { createTurns } from './turns.ts';
 
 /** Calls that change many rows: one at a time, and one a developer, so that the others' are never kept out by his. */
 export interface Bulk {
