@@ -18,6 +18,11 @@ const PARAMETERS = {
 const CONCURRENT = Math.min(4, Math.max(1, availableParallelism() - 1));
 /** Done within half a second. */
 const WAITING = 16 * CONCURRENT;
+/**
+ * A hash of another system may cost a hundred times as much as one of ours, as its developer likes: they are checked one at a
+ * time, and wait for each other alone.
+ */
+const IMPORTED_WAITING = 8;
 
 export interface Passwords {
   /**
@@ -42,13 +47,17 @@ export interface Passwords {
 /** Hashes passwords, a few at a time: a flood of logins is refused at once and never delays the rest. */
 export async function createPasswords(): Promise<Passwords> {
   const limit = pLimit(CONCURRENT);
+  const imported = pLimit(1);
   let refused = 0;
   const decoy = await hash('no account has this password', PARAMETERS);
 
   function assertRoom(): void {
-    if (limit.activeCount + limit.pendingCount < CONCURRENT + WAITING) return;
+    if (limit.activeCount + limit.pendingCount >= CONCURRENT + WAITING) throw refusal();
+  }
+
+  function refusal(): ApiError {
     refused += 1;
-    throw new ApiError('TOO_MANY_REQUESTS', {
+    return new ApiError('TOO_MANY_REQUESTS', {
       detail: 'Too many password checks are waiting.',
       retryAfter: 1,
     });
@@ -61,19 +70,27 @@ export async function createPasswords(): Promise<Passwords> {
 
   return {
     assertRoom,
-    load: () => ({ active: limit.activeCount, waiting: limit.pendingCount, refused }),
+    load: () => ({
+      active: limit.activeCount + imported.activeCount,
+      waiting: limit.pendingCount + imported.pendingCount,
+      refused,
+    }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
-    verify: async (stored, password) =>
-      queued(async () => {
-        const matches = await matchesHash(stored ?? decoy, password);
-        if (!stored || !matches) return { valid: false };
-        if (stored.startsWith(OWN_PREFIX)) return { valid: true };
+    verify: async (stored, password) => {
+      if (stored === undefined || stored.startsWith(OWN_PREFIX)) {
+        const matches = await queued(() => verify(stored ?? decoy, password));
+        return { valid: stored !== undefined && matches };
+      }
+      if (imported.activeCount + imported.pendingCount > IMPORTED_WAITING) throw refusal();
+      return imported(async () => {
+        if (!(await matchesImported(stored, password))) return { valid: false };
         return { valid: true, rehashed: await hash(password, PARAMETERS) };
-      }),
+      });
+    },
   };
 }
 
-async function matchesHash(stored: string, password: string): Promise<boolean> {
+async function matchesImported(stored: string, password: string): Promise<boolean> {
   if (!isBcrypt(stored)) return verify(stored, password);
   // bcrypt repeats a short password with a NUL in between: with NULs of its own, a longer one would pass for it.
   return !password.includes('\0') && verifyBcrypt(password, stored);

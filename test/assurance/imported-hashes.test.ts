@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { newApp, newUser } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+
+const { api } = await startTestService();
+
+/** Costs many times as much as one of ours. */
+const COSTLY = '$2b$11$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
+/** More than may wait on any machine. */
+const LOGINS = 70;
+
+test('logins of imported users with costly hashes keep nobody else out', async () => {
+  const [costly, other] = [await newApp(api), await newApp(api)];
+  const user = await newUser(api, other);
+  const names = Array.from({ length: LOGINS }, (_, n) => `user${n}`);
+  const table = ['username,password_hash', ...names.map((name) => `${name},${COSTLY}`)].join('\n');
+  const path = `/api/v2/dev/apps/${costly.app_id}/users/import`;
+  const imported = await api.call('POST', path, table, {
+    token: costly.token,
+    headers: { 'content-type': 'text/csv' },
+  });
+  expect(imported.status).toBe(201);
+
+  const statuses: number[] = [];
+  const logins = names.map(async (username) => {
+    const { status } = await api.login(costly.with({ username, password: 'not this one', hwid: 'machine' }));
+    statuses.push(status);
+  });
+  // No other one may wait now.
+  await expect.poll(() => statuses).toContain(429);
+  expect((await api.login(other.with(user))).status).toBe(200);
+  // It did not wait for those before it.
+  expect(statuses.length).toBeLessThan(LOGINS);
+  await Promise.all(logins);
+  expect(statuses).toContain(401);
+}, 60_000);
