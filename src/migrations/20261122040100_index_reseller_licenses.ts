@@ -1,13 +1,22 @@
 import type { Knex } from 'knex';
 
-/** Partial, and empty where no reseller has generated licences yet: made in one look through the table. */
+/** They are empty where no reseller has generated licences yet, but the whole table is looked through for that. */
+export const config = { transaction: false };
+
+const INDEXES = {
+  licenses_reseller_status: '(reseller_id, status, license_id) where reseller_id is not null',
+  licenses_reseller_users:
+    '(reseller_id, redeemed_by) where reseller_id is not null and redeemed_by is not null',
+};
+
 export async function up(knex: Knex): Promise<void> {
-  await knex.raw(`
-create index licenses_reseller_status on licenses (reseller_id, status, license_id) where reseller_id is not null;
-create index licenses_reseller_users on licenses (reseller_id, redeemed_by)
-  where reseller_id is not null and redeemed_by is not null`);
+  for (const [name, what] of Object.entries(INDEXES)) {
+    // A build that was broken off leaves an index that is good for nothing.
+    await knex.raw(`drop index concurrently if exists ${name}`);
+    await knex.raw(`create index concurrently ${name} on licenses ${what}`);
+  }
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('drop index licenses_reseller_status, licenses_reseller_users');
+  for (const name of Object.keys(INDEXES)) await knex.raw(`drop index concurrently ${name}`);
 }

@@ -13,6 +13,7 @@ import * as createEvents from './20261122000000_create_events.ts';
 import * as createApiTokens from './20261122000100_create_api_tokens.ts';
 import * as createIdempotencyKeys from './20261122000200_create_idempotency_keys.ts';
 import * as extendLicenses from './20261122010000_extend_licenses.ts';
+import * as indexLicenses from './20261122010100_index_licenses.ts';
 import * as addUserManagement from './20261122020000_add_user_management.ts';
 import * as createVariables from './20261122030000_create_variables.ts';
 import * as createFiles from './20261122030100_create_files.ts';
@@ -43,6 +44,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122000100_create_api_tokens': createApiTokens,
   '20261122000200_create_idempotency_keys': createIdempotencyKeys,
   '20261122010000_extend_licenses': extendLicenses,
+  '20261122010100_index_licenses': indexLicenses,
   '20261122020000_add_user_management': addUserManagement,
   '20261122030000_create_variables': createVariables,
   '20261122030100_create_files': createFiles,
