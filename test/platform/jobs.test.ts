@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/platform/database/index.ts';
 import { createJobs, installJobs, type Worker } from '../../src/platform/jobs/index.ts';
@@ -135,4 +136,29 @@ test('a worker that is stopped gives back what it cannot end, at once', async ()
   const done: string[] = [];
   await work(async (key) => void done.push(key));
   await expect.poll(() => done).toEqual(['given back']);
+});
+
+test('two who ask for the same keys in another order do not wait for each other', async () => {
+  const { jobs } = await work(async () => {});
+  const ask = (db: Knex, keys: readonly string[]) =>
+    jobs.send(
+      db,
+      'webhooks',
+      keys.map((key) => ({ key, slow: false })),
+    );
+  const client = await connectTo(databaseUrl);
+  const waiting = async () => {
+    const { rows } = await client.query<{ waiting: number }>(
+      `select count(*)::int as waiting from pg_locks where not granted`,
+    );
+    return rows[0]!.waiting;
+  };
+  let other: Promise<void> | undefined;
+  await knex.transaction(async (trx) => {
+    await ask(trx, ['order a']);
+    other = ask(knex, ['order b', 'order a']);
+    await expect.poll(waiting).toBe(1);
+    await ask(trx, ['order b']);
+  });
+  await other;
 });
