@@ -36,7 +36,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Somebody else has moved the licence while its holder was locked. */
+/** Somebody else has moved the licence, or taken the name of its new holder, while users were locked. */
 class Moved extends Error {}
 
 export function createLicenseTransfer(deps: Dependencies): LicenseTransfer {
@@ -57,6 +57,8 @@ export function createLicenseTransfer(deps: Dependencies): LicenseTransfer {
     if (from === to) throw new ApiError('LICENSE_ALREADY_HELD');
     // Users before licences, as a redemption does.
     await lockUsers(trx, [from, to]);
+    // He may have been deleted while he was waited for.
+    if ((await holders.find(trx, appId, username)).userId !== to) throw new Moved();
     const locked = assertRedeemed(await store.lockLicenseById(trx, appId, licenseId));
     if (locked.redeemed_by !== from) throw new Moved();
 

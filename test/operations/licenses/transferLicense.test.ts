@@ -104,6 +104,22 @@ test('USER_NOT_FOUND, for a user of another application too, and VALIDATION_FAIL
     expectFaults(await licenses.transfer(license_id, username), '/username');
 });
 
+test('USER_NOT_FOUND when he is deleted while he is waited for', async () => {
+  const { license_id, user } = await redeemed(api, app);
+  const { username } = await newUser(api, app);
+  const database = await connectTo(databaseUrl);
+  await database.query('begin');
+  await database.query('delete from users where app_id = $1 and username = $2', [app.app_id, username]);
+  const transferred = licenses.transfer(license_id, username);
+  const watcher = await connectTo(databaseUrl);
+  await expect
+    .poll(async () => (await watcher.query('select from pg_locks where not granted')).rowCount)
+    .toBe(1);
+  await database.query('commit');
+  expectError(await transferred, 404, 'USER_NOT_FOUND');
+  expect((await verifyAnew(api, app, user)).subscription_tier).toBe('Pro');
+});
+
 test('an Idempotency-Key moves it once', async () => {
   const { license_id } = await redeemed(api, app);
   const { username } = await newUser(api, app);
