@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Events, PublishedEvent } from '../events/events.ts';
+import { isUnavailable } from '../platform/database/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
 
@@ -71,7 +72,9 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
 
     async start() {
       position = await events.lastPosition();
-      const put = (what: string) => (error: unknown) => logger.debug({ err: error }, `${what} was put off`);
+      // What the loss of the database does not explain may hold up every event.
+      const put = (what: string) => (error: unknown) =>
+        logger[isUnavailable(error) ? 'debug' : 'error']({ err: error }, `${what} was put off`);
       const numbering = repeatedly(number, put('the numbering of events'));
       const reading = repeatedly(read, put('the reading of events'));
       const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel) =>
