@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
@@ -22,27 +23,29 @@ export function listen(
   onNotification: (channel: string) => void,
 ): Listener {
   const closing = new AbortController();
-  let current: pg.Client | undefined;
+  let socket: Socket | undefined;
 
   async function connectAndListen(): Promise<void> {
+    const own = (socket = new Socket());
     const client = new pg.Client({
       ...connection,
+      stream: () => own,
       application_name: 'latchkey listener',
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
     });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', () => {});
     client.on('notification', ({ channel }) => onNotification(channel));
     try {
       await client.connect();
-      current = client;
       for (const channel of channels) await client.query(`LISTEN ${channel}`);
       for (const channel of channels) onNotification(channel);
       if (!closing.signal.aborted) await ended;
     } finally {
-      current = undefined;
-      await client.end().catch(() => {});
+      // Nothing is lost with it, and a database that hangs would never take leave.
+      own.destroy();
     }
   }
 
@@ -55,7 +58,7 @@ export function listen(
   return {
     async close() {
       closing.abort();
-      await current?.end().catch(() => {});
+      socket?.destroy();
       await done;
     },
   };
