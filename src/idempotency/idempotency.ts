@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Knex } from 'knex';
+import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -10,6 +11,10 @@ import * as store from './idempotency-store.ts';
 /** How long a repeated request gets the first one's answer. */
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 100;
+/** Each request holds a connection for all of its work, hashing too: half of them stay for everybody else. */
+const AT_ONCE = 5;
+/** So many wait their turn, without a connection. */
+const WAITING = 100;
 
 /** What an operation answered, so that it can be answered again. */
 export interface RecordedAnswer {
@@ -27,7 +32,8 @@ export interface Idempotency {
    * @param request what makes it the same request: method, address and body
    * @param work whatever it asks of the database joins the transaction
    * @returns the answer, and whether it is that of an earlier request
-   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, and what the work throws: then nothing is kept
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, SERVICE_UNAVAILABLE when too many wait, and what the
+   *   work throws: then nothing is kept
    */
   once(
     owner: string,
@@ -47,12 +53,20 @@ interface Dependencies {
 }
 
 export function createIdempotency({ knex, inOneTransaction, keyring, clock }: Dependencies): Idempotency {
+  const limit = pLimit(AT_ONCE);
+
   return {
-    once: (owner, key, request, work) => {
+    once: async (owner, key, request, work) => {
+      if (limit.pendingCount >= WAITING) {
+        throw new ApiError('SERVICE_UNAVAILABLE', {
+          detail: 'Too many requests with an Idempotency-Key are waiting.',
+          retryAfter: 1,
+        });
+      }
       const keyDigest = digestOf([owner, key]);
       const fingerprint = digestOf(request);
       const context = `idempotency:${keyDigest.toString('hex')}`;
-      return inOneTransaction(async (trx) => {
+      const inTransaction = async (trx: Knex.Transaction) => {
         if (!(await store.tryHoldKey(trx, keyDigest))) {
           throw new ApiError('IDEMPOTENCY_KEY_IN_USE', { retryAfter: 1 });
         }
@@ -68,7 +82,8 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
           expires_at: new Date(clock.now().getTime() + REMEMBERED_MS),
         });
         return { answer, replayed: false };
-      });
+      };
+      return limit(() => inOneTransaction(inTransaction));
     },
 
     clearExpired: () => store.clearExpiredAnswers(knex, clock.now(), CLEARED_AT_ONCE),
