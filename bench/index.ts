@@ -4,9 +4,11 @@ import { REWARM_MS } from './measure.ts';
 import { readPlan, USAGE, type Plan } from './plan.ts';
 import { machineLine } from './report.ts';
 import { measureCalls } from './sections/calls.ts';
+import { measureEvents } from './sections/events.ts';
 import { measureKeys } from './sections/keys.ts';
 import { measureGrowth } from './sections/growth.ts';
 import { measureStorm } from './sections/storm.ts';
+import { measureWebhooks } from './sections/webhooks.ts';
 import { onStage, type Stage } from './stage.ts';
 
 /** Of the database and its log, once the largest number of sessions is in it. */
@@ -31,6 +33,8 @@ async function bench(stage: Stage, plan: Plan): Promise<void> {
     await target.nodePg.end();
   }
   if (sections.has('keys')) print(await measureKeys(stage, plan));
+  if (sections.has('events')) print(await measureEvents(stage, plan));
+  if (sections.has('webhooks')) print(await measureWebhooks(stage, plan));
   if (sections.has('growth')) print(await measureGrowth(stage, plan));
 }
 

@@ -1,7 +1,16 @@
 /** A part of the bench that can be run by itself. */
-export type Section = 'verify' | 'login' | 'activate' | 'keys' | 'storm' | 'growth';
+export type Section = 'verify' | 'login' | 'activate' | 'keys' | 'events' | 'webhooks' | 'storm' | 'growth';
 
-const SECTIONS: readonly Section[] = ['verify', 'login', 'activate', 'keys', 'storm', 'growth'];
+const SECTIONS: readonly Section[] = [
+  'verify',
+  'login',
+  'activate',
+  'keys',
+  'events',
+  'webhooks',
+  'storm',
+  'growth',
+];
 
 /** What is measured, how often and for how long. */
 export interface Plan {
@@ -13,6 +22,8 @@ export interface Plan {
   readonly sessions: number;
   /** Sessions in the two databases that are compared. */
   readonly growth: readonly [small: number, large: number];
+  /** Changes that are made one after the other, to see how long each is on its way. */
+  readonly steps: number;
   readonly storm: { readonly rounds: number; readonly calmMs: number; readonly stormMs: number };
   /** When it is given up. */
   readonly stopAfterMs: number;
@@ -24,6 +35,7 @@ const FULL = {
   warmUpMs: 1_500,
   sessions: 100_000,
   growth: [1_000, 5_000_000],
+  steps: 100,
   storm: { rounds: 3, calmMs: 3_000, stormMs: 5_000 },
   stopAfterMs: 600_000,
 } as const;
@@ -34,6 +46,7 @@ const QUICK = {
   warmUpMs: 500,
   sessions: 100_000,
   growth: [1_000, 100_000],
+  steps: 30,
   storm: { rounds: 1, calmMs: 2_000, stormMs: 3_000 },
   stopAfterMs: 180_000,
 } as const;

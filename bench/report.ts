@@ -69,11 +69,11 @@ export function machineLine(postgresVersion: string): string {
 }
 
 /** Whether the load generator had room left: near a whole core it would measure itself. */
-export function generatorLine(rows: readonly Row[]): string {
+export function generatorLine(rows: readonly Row[], name = 'load generator'): string {
   const measurements = rows.flatMap(({ rounds }) => rounds);
   const cost = median(measurements.map(({ generator }) => generator));
   const share = Math.max(...measurements.map(({ generatorShare }) => generatorShare));
-  return `load generator: ${whole(cost)} µs a request, at most ${Math.round(share * 100)} % of a core`;
+  return `${name}: ${whole(cost)} µs a request, at most ${Math.round(share * 100)} % of a core`;
 }
 
 /** How far the machine was somebody else's: above some percent, requests a second say little, the µs more. */

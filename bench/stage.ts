@@ -4,7 +4,9 @@ import type { Contender, ContenderState } from './contenders/contender.ts';
 import { createApp } from './create-app.ts';
 import type { Population, Size } from './data.ts';
 import { startPostgres, type Postgres } from './database.ts';
+import type { Followers, FollowOrder, FollowResult } from './load/followers.ts';
 import type { LoadGenerator, LoadOrder, LoadResult } from './load/generator.ts';
+import type { Receiver, ReceiverOrder, ReceiverResult } from './load/receiver.ts';
 import { seed } from './seed.ts';
 
 /** A filled database and the servers on it. */
@@ -25,12 +27,22 @@ export interface Stage {
   readonly generator: LoadGenerator;
   /** Makes a login storm beside the other one. */
   readonly stormGenerator: LoadGenerator;
+  /** Starts a contender that needs no database. */
+  openContender(name: 'aedes' | 'webhook-loop'): Contender;
+  /** Starts a process of clients who follow events. */
+  openFollowers(): Followers;
+  /** Starts a process that receives webhooks. */
+  openReceiver(): Receiver;
   /** Makes and fills a database, and starts servers on it. */
   openTarget(name: string, size: Size): Promise<Target>;
 }
 
-/** The load generator is believed who asks; nobody reaches a limit. */
-const SETTINGS = { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT: '1000000000/60' };
+/** The load generator is believed who asks; nobody reaches a limit; webhooks reach the receiver. */
+const SETTINGS = {
+  TRUSTED_PROXIES: '127.0.0.1',
+  RATE_LIMIT: '1000000000/60',
+  WEBHOOK_NETWORKS: '127.0.0.0/8',
+};
 
 /**
  * Starts PostgreSQL, the contenders and the load generators, each a process of its own, and stops them when the work
@@ -77,6 +89,9 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
     bare: contender('bare'),
     generator: generator(),
     stormGenerator: generator(),
+    openContender: (name) => contender(name),
+    openFollowers: () => start<FollowOrder, FollowResult>('load/followers.ts'),
+    openReceiver: () => start<ReceiverOrder, ReceiverResult>('load/receiver.ts'),
     async openTarget(name, size) {
       process.stderr.write(`seeding ${size.sessions.toLocaleString('en')} sessions\n`);
       const began = performance.now();

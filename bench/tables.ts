@@ -93,17 +93,21 @@ async function withoutIndexes(
   table: string,
   fill: () => Promise<unknown>,
 ): Promise<void> {
+  // References to the table's key go before it and come back behind it.
   const { rows } = await client.query<{ remove: string; restore: string }>(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as remove,
-       format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as restore
-     from pg_constraint where conrelid = $1::regclass and contype in ('p', 'u', 'x')
+       format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as restore,
+       contype = 'f' as refers
+     from pg_constraint where (conrelid = $1::regclass and contype in ('p', 'u', 'x'))
+       or (confrelid = $1::regclass and contype = 'f')
      union all
-     select format('drop index %s', indexrelid::regclass), pg_get_indexdef(indexrelid)
+     select format('drop index %s', indexrelid::regclass), pg_get_indexdef(indexrelid), false
      from pg_index where indrelid = $1::regclass
-       and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))`,
+       and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
+     order by refers desc`,
     [table],
   );
   for (const { remove } of rows) await client.query(remove);
   await fill();
-  for (const { restore } of rows) await client.query(restore);
+  for (const { restore } of rows.reverse()) await client.query(restore);
 }

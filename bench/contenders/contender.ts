@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { answerQuestions, type Child } from '../child.ts';
 
 /** `usage` is the processor time that the process has used so far, in microseconds. */
@@ -21,10 +22,17 @@ export function runContender(start: () => Promise<number>): void {
   });
 }
 
-/** Listens on a free port with nothing but node:http. */
-export async function listen(listener: RequestListener): Promise<number> {
+/**
+ * Listens on a free port with nothing but node:http.
+ * @param onSocket takes the connections of WebSockets; there are none when it is left out
+ */
+export async function listen(
+  listener: RequestListener,
+  onSocket?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const server = createServer(listener).once('error', reject).listen(0, '127.0.0.1', resolve);
+  if (onSocket) server.on('upgrade', onSocket);
   await promise;
   return (server.address() as AddressInfo).port;
 }

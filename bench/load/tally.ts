@@ -69,7 +69,8 @@ export function createTally(right: string, mayRefuse: boolean): Tally {
   };
 }
 
-function latencyOf(microseconds: RecordableHistogram): Latency | undefined {
+/** @returns undefined when nothing was recorded */
+export function latencyOf(microseconds: RecordableHistogram): Latency | undefined {
   if (microseconds.count === 0) return undefined;
   const percentile = (percent: number) => microseconds.percentile(percent) / 1000;
   return { p50: percentile(50), p99: percentile(99), max: microseconds.max / 1000 };
