@@ -54,9 +54,13 @@ export async function numberEvents(
   return rows.sort((a, b) => a.position - b.position);
 }
 
-/** Tells every node that there are new numbers, once the transaction has ended. */
-export async function announceNumbers(trx: Knex.Transaction): Promise<void> {
-  await trx.raw(`select pg_notify('latchkey_log', '')`);
+/** Sets how far events are numbered, and tells every node of it once the transaction has ended. */
+export async function advanceLog(trx: Knex.Transaction, position: number): Promise<void> {
+  await trx.raw(
+    `update relay_positions set position = ? where name = 'log'
+     returning pg_notify('latchkey_log', position::text)`,
+    [position],
+  );
 }
 
 export async function findLastPosition(db: Knex): Promise<number> {

@@ -53,11 +53,11 @@ export interface Events {
   /**
    * Gives new events their places. Of several nodes one does it at a time.
    * @param consume what else must happen exactly once for each event, in the same transaction
-   * @returns how many; 0 when there are none, or another node is at it
+   * @returns them in their order; none when there are none, or another node is at it
    */
   number(
     consume: (trx: Knex.Transaction, events: readonly PublishedEvent[]) => Promise<void>,
-  ): Promise<number>;
+  ): Promise<readonly PublishedEvent[]>;
   /** The place of the event that was published last; 0 before the first one. */
   lastPosition(): Promise<number>;
   /** Published events behind a place, in their order. */
@@ -187,13 +187,13 @@ export function createEvents(deps: Dependencies): Events {
     number: (consume) =>
       knex.transaction(async (trx) => {
         const last = await store.tryHoldPosition(trx, 'log');
-        if (last === undefined) return 0;
+        if (last === undefined) return [];
         const numbered = await store.numberEvents(trx, last, NUMBERED_AT_ONCE);
-        if (numbered.length === 0) return 0;
-        await store.setPosition(trx, 'log', numbered.at(-1)!.position);
-        await consume(trx, numbered.map(toPublished));
-        await store.announceNumbers(trx);
-        return numbered.length;
+        if (numbered.length === 0) return [];
+        const published = numbered.map(toPublished);
+        await consume(trx, published);
+        await store.advanceLog(trx, published.at(-1)!.position);
+        return published;
       }),
 
     lastPosition: () => store.findLastPosition(knex),

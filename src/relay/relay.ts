@@ -26,7 +26,7 @@ interface Dependencies {
   readonly events: Events;
   readonly listen: (
     channels: readonly string[],
-    onNotification: (channel: string) => void,
+    onNotification: (channel: string, payload?: string) => void,
   ) => { close(): Promise<void> };
   readonly consumers: readonly Consumer[];
   readonly logger: Logger;
@@ -44,12 +44,20 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
     const numbered = await events.number(async (trx, published) => {
       for (const consume of consumers) await consume(trx, published);
     });
-    return numbered > 0;
+    // What this node has numbered it need not read, unless another one has numbered something before.
+    if (numbered[0]?.position === position + 1) handOut(numbered);
+    return numbered.length > 0;
   }
 
   async function read(): Promise<boolean> {
     const published = await events.after(position, READ_AT_ONCE);
+    handOut(published);
+    return published.length > 0;
+  }
+
+  function handOut(published: readonly PublishedEvent[]): void {
     for (const event of published) {
+      if (event.position <= position) continue;
       position = event.position;
       for (const follower of followers) {
         try {
@@ -59,7 +67,6 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
         }
       }
     }
-    return published.length > 0;
   }
 
   return {
@@ -77,9 +84,11 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
         logger[isUnavailable(error) ? 'debug' : 'error']({ err: error }, `${what} was put off`);
       const numbering = repeatedly(number, put('the numbering of events'));
       const reading = repeatedly(read, put('the reading of events'));
-      const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel) =>
-        channel === 'latchkey_log' ? reading.wake() : numbering.wake(),
-      );
+      const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel, payload) => {
+        if (channel === 'latchkey_outbox') return numbering.wake();
+        // It says how far events are numbered; it may be this node that has numbered them.
+        if (!payload || Number(payload) > position) reading.wake();
+      });
       return {
         async stop() {
           await listener.close();

@@ -9,15 +9,17 @@ import type { Random } from '../platform/random.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
 import * as deliveries from './delivery-store.ts';
 import { openSecrets, signedHeaders } from './signing.ts';
-import { afterAttempt, errorOf, healthAfter, type Attempt } from './webhook-state.ts';
+import { afterAttempt, errorOf, healthAfter, isSlow, type Attempt } from './webhook-state.ts';
 import * as store from './webhook-store.ts';
 
 /** How many endpoints one process sends to at once. */
 const ENDPOINTS_AT_ONCE = 64;
 /** How many requests one endpoint gets at once. */
 const REQUESTS_AT_ONCE = 10;
-/** After so many rounds of requests an endpoint lets others go first. */
-const ROUNDS = 20;
+/** Read and recorded at once for an endpoint that answers quickly; for another one, as many as it gets at once. */
+const DELIVERIES_AT_ONCE = 50;
+/** After so many deliveries an endpoint lets others go first. */
+const DELIVERIES_A_TURN = 200;
 const LOOKED_FOR_AT_ONCE = 500;
 
 export interface DispatchDependencies {
@@ -67,21 +69,23 @@ export async function startDispatch(deps: DispatchDependencies): Promise<{ stop(
   };
 }
 
-/** Sends to one endpoint what is due, for some rounds; for the rest the endpoint queues again, behind others. */
+/** Sends to one endpoint what is due, for its turn; for the rest the endpoint queues again, behind others. */
 async function serve(deps: DispatchDependencies, webhookId: string, signal: AbortSignal): Promise<void> {
   const { knex, jobs, clock } = deps;
   let slow = false;
-  for (let round = 0; round < ROUNDS && !slow; round += 1) {
+  for (let sent = 0; sent < DELIVERIES_A_TURN && !slow;) {
     const webhook = await store.findEnabledWebhook(knex, webhookId);
     if (!webhook) return;
-    const due = await deliveries.listDueDeliveries(knex, webhookId, clock.now(), REQUESTS_AT_ONCE);
+    const atOnce = webhook.slow ? REQUESTS_AT_ONCE : DELIVERIES_AT_ONCE;
+    const due = await deliveries.listDueDeliveries(knex, webhookId, clock.now(), atOnce);
     if (due.length === 0) return;
+    sent += due.length;
     ({ slow } = await send(deps, webhook, due, signal));
   }
   await jobs.send(knex, 'webhooks', [{ key: webhookId, slow }]);
 }
 
-/** Makes one attempt at each of some deliveries, and records what came of them. */
+/** Makes one attempt at each of some deliveries until one is slow, and records what came of them. */
 async function send(
   deps: DispatchDependencies,
   webhook: store.WebhookRow,
@@ -89,13 +93,16 @@ async function send(
   signal: AbortSignal,
 ): Promise<{ readonly slow: boolean }> {
   const secrets = openSecrets(deps.keyring, webhook, deps.clock.now());
-  const settled = await Promise.allSettled(
-    due.map(async (delivery) => ({
-      delivery,
-      attempt: await attemptOf(deps, webhook, secrets, delivery, signal),
-    })),
-  );
-  const made = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const made: Made[] = [];
+  const waiting = due.values();
+  const sending = async () => {
+    for (const delivery of waiting) {
+      const attempt = await attemptOf(deps, webhook, secrets, delivery, signal);
+      made.push({ delivery, attempt });
+      if (made.some((each) => isSlow(each.attempt))) return;
+    }
+  };
+  const settled = await Promise.allSettled(Array.from({ length: REQUESTS_AT_ONCE }, sending));
   const health = await record(deps, webhook, made);
   const broken = settled.find((each) => each.status === 'rejected');
   if (broken) throw broken.reason;

@@ -43,6 +43,11 @@ export function isSuccess({ status }: Attempt): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
+/** Whether the answer, or the lack of one, took long. */
+export function isSlow({ durationMs }: Attempt): boolean {
+  return durationMs >= SLOW_MS;
+}
+
 /** What was wrong with an attempt, in words; null when nothing was. */
 export function errorOf(attempt: Attempt): string | null {
   if (isSuccess(attempt)) return null;
@@ -100,7 +105,7 @@ export function healthAfter(
   now: Date,
 ): Health & { readonly disabledReason: string | null } {
   if (attempts.length === 0) return { ...before, disabledReason: null };
-  const slow = attempts.some(({ durationMs }) => durationMs >= SLOW_MS);
+  const slow = attempts.some(isSlow);
   if (attempts.some(({ status }) => status === 410)) {
     return { failingSince: before.failingSince ?? now, slow, disabledReason: 'It answered 410: gone.' };
   }

@@ -54,7 +54,7 @@ export interface Database extends Queries {
   /** Runs work in a transaction that whatever the work asks of `knex` joins: all of it happens, or nothing. */
   inOneTransaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
   /** Hears notifications, on a connection of its own: see `listener.ts`. The caller closes it before the database. */
-  listen(channels: readonly string[], onNotification: (channel: string) => void): Listener;
+  listen(channels: readonly string[], onNotification: (channel: string, payload?: string) => void): Listener;
   /** How many connections there are, by state: those of knex, and the own ones of `pool`. */
   connections(): { readonly shared: PoolLoad; readonly own: PoolLoad };
   /** Resolves when the database answers; rejects within about 2 s otherwise. */

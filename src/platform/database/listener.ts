@@ -14,13 +14,13 @@ export interface Listener {
  * Listens to channels of the database.
  * @param connection where the database is, as pg takes it
  * @param channels names that need no quoting
- * @param onNotification called for each notification, and for every channel once a connection is made: what was notified
- *   in between may have been missed
+ * @param onNotification called for each notification with what it says, and for every channel with nothing once a connection
+ *   is made: what was notified in between may have been missed
  */
 export function listen(
   connection: pg.ClientConfig,
   channels: readonly string[],
-  onNotification: (channel: string) => void,
+  onNotification: (channel: string, payload?: string) => void,
 ): Listener {
   const closing = new AbortController();
   let socket: Socket | undefined;
@@ -37,7 +37,7 @@ export function listen(
     });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', () => {});
-    client.on('notification', ({ channel }) => onNotification(channel));
+    client.on('notification', ({ channel, payload }) => onNotification(channel, payload));
     try {
       await client.connect();
       for (const channel of channels) await client.query(`LISTEN ${channel}`);

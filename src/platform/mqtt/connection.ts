@@ -28,6 +28,35 @@ const CONNACK_REASONS = [0, 0x84, 0x85, 0x88, 0x86, 0x87];
 const REFUSED_VERSION = 1;
 const REFUSED = 5;
 
+const MESSAGE = { cmd: 'publish', retain: false, dup: false } as const;
+/** What clients of MQTT 5 are told of every message. */
+const PROPERTIES = { payloadFormatIndicator: true, contentType: 'application/json' };
+
+/** A message of QoS 0: written once for each version, however many clients get it. */
+export class UnacknowledgedMessage {
+  readonly topic: string;
+  readonly payload: string;
+  readonly #written = new Map<4 | 5, Buffer>();
+
+  constructor(topic: string, payload: string) {
+    this.topic = topic;
+    this.payload = payload;
+  }
+
+  /** The packet. */
+  bytes(protocolVersion: 4 | 5): Buffer {
+    let bytes = this.#written.get(protocolVersion);
+    if (!bytes) {
+      const { topic, payload } = this;
+      const packet: Packet = { ...MESSAGE, topic, payload, qos: 0 };
+      if (protocolVersion === 5) packet.properties = PROPERTIES;
+      bytes = mqtt.generate(packet, { protocolVersion });
+      this.#written.set(protocolVersion, bytes);
+    }
+    return bytes;
+  }
+}
+
 /**
  * A client's connection as a broker of MQTT 3.1.1 sees it. The client speaks that or MQTT 5, which is translated: only what a
  * subscriber needs of it. Whoever publishes, leaves a will, sends what is too large or reads too slowly is cut off here.
@@ -68,6 +97,18 @@ export class MqttConnection extends Duplex {
     return this.#connect?.protocolVersion === 5;
   }
 
+  /** In bytes, as a client of MQTT 5 may say it. */
+  get #largestPacket(): number {
+    return this.#connect?.properties?.maximumPacketSize ?? Infinity;
+  }
+
+  /** Sends a message that nobody acknowledges, past the broker. */
+  sendUnacknowledged(message: UnacknowledgedMessage): void {
+    if (this.destroyed) return;
+    const bytes = message.bytes(this.#isV5 ? 5 : 4);
+    if (bytes.length <= this.#largestPacket) this.#writeBytes(bytes);
+  }
+
   /** Ends the connection, and says why to a client of MQTT 5. */
   endFor(reason: EndReason): void {
     if (this.destroyed) return;
@@ -84,6 +125,11 @@ export class MqttConnection extends Duplex {
     else this.#writeBytes(bytes);
     if (!this.#isV5 && bytes[0] === 0x20) this.#connected = true;
     done();
+  }
+
+  /** The parts in which the broker writes a packet: together they cost one frame of a WebSocket instead of one each. */
+  override _writev(parts: { readonly chunk: Buffer }[], done: () => void): void {
+    this._write(Buffer.concat(parts.map(({ chunk }) => chunk)), 'buffer' as BufferEncoding, done);
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -187,16 +233,15 @@ export class MqttConnection extends Duplex {
       }
       case 'publish': {
         const { topic, payload, qos, messageId } = packet;
-        const properties = { payloadFormatIndicator: true, contentType: 'application/json' };
-        const message = { cmd: 'publish', topic, payload, retain: false, dup: false, properties } as const;
-        const { receiveMaximum = 65_535, maximumPacketSize = Infinity } = this.#connect!.properties ?? {};
+        const message = { ...MESSAGE, topic, payload, properties: PROPERTIES } as const;
+        const { receiveMaximum = 65_535 } = this.#connect!.properties ?? {};
         // What the client has room for; one that takes no more gets it unacknowledged, and still in order.
         const acknowledged = qos > 0 && this.#inFlight.size < receiveMaximum;
         const sent: Packet = acknowledged
           ? { ...message, qos: 1, messageId: messageId! }
           : { ...message, qos: 0 };
         const bytes = mqtt.generate(sent, { protocolVersion: 5 });
-        if (bytes.length > maximumPacketSize) return;
+        if (bytes.length > this.#largestPacket) return;
         if (acknowledged) this.#inFlight.add(messageId!);
         return this.#writeBytes(bytes);
       }

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { Aedes, type AedesOptions, type Client } from 'aedes';
 import type { Logger } from '../logger.ts';
-import { MqttConnection, type EndReason } from './connection.ts';
+import { MqttConnection, UnacknowledgedMessage, type EndReason } from './connection.ts';
 
 export { MAX_PACKET_BYTES } from './connection.ts';
 
@@ -64,6 +64,13 @@ interface Served {
 export async function openMqttServer(logger: Logger): Promise<MqttServer> {
   const served = new Map<unknown, Served>();
   let accepted = 0;
+  let last = new UnacknowledgedMessage('', '');
+
+  /** One message goes to many clients, one after the other. */
+  function unacknowledged(topic: string, payload: string): UnacknowledgedMessage {
+    if (last.topic !== topic || last.payload !== payload) last = new UnacknowledgedMessage(topic, payload);
+    return last;
+  }
 
   const options: AedesOptions = {
     connectTimeout: CONNECT_WITHIN_MS,
@@ -104,7 +111,7 @@ export async function openMqttServer(logger: Logger): Promise<MqttServer> {
     const entry = of(client);
     if (!entry) throw new MqttRefusal('notAuthorized');
     const { connection, admission } = entry;
-    const access = await admission(credentials, peerOf(client, entry));
+    const access = await admission(credentials, peerOf(client, entry, unacknowledged));
     if (connection.destroyed) access.closed();
     else entry.access = access;
   }
@@ -128,11 +135,16 @@ export async function openMqttServer(logger: Logger): Promise<MqttServer> {
   };
 }
 
-function peerOf(client: Client, { connection, topics }: Served): MqttPeer {
+function peerOf(
+  client: Client,
+  { connection, topics }: Served,
+  unacknowledged: (topic: string, payload: string) => UnacknowledgedMessage,
+): MqttPeer {
   return {
     send(topic, payload) {
       const qos = topics.get(topic);
       if (qos === undefined) return;
+      if (qos === 0) return connection.sendUnacknowledged(unacknowledged(topic, payload));
       client.publish({ cmd: 'publish', topic, payload, qos, retain: false, dup: false }, () => {});
     },
     // The broker takes a turn of the event loop for each message.
