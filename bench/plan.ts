@@ -37,7 +37,7 @@ const FULL = {
   growth: [1_000, 5_000_000],
   steps: 100,
   storm: { rounds: 3, calmMs: 3_000, stormMs: 5_000 },
-  stopAfterMs: 600_000,
+  stopAfterMs: 900_000,
 } as const;
 
 const QUICK = {
@@ -48,7 +48,7 @@ const QUICK = {
   growth: [1_000, 100_000],
   steps: 30,
   storm: { rounds: 1, calmMs: 2_000, stormMs: 3_000 },
-  stopAfterMs: 180_000,
+  stopAfterMs: 300_000,
 } as const;
 
 export const USAGE = `usage: npm run bench [-- [quick] [${SECTIONS.join('] [')}]]

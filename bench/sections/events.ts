@@ -8,7 +8,7 @@ import * as report from '../report.ts';
 import { measuredRow, runRounds, type Measured } from '../rounds.ts';
 import type { Stage, Target } from '../stage.ts';
 
-const CLIENTS = 50;
+const CLIENTS = 100;
 const CONNECTIONS = 8;
 /** How soon a connected client is to know of its ban. */
 const BAN_AIM_MS = 100;
