@@ -79,7 +79,7 @@ test('named ones, each once, in a named tier; what is unknown or another applica
   expect((await endOf(app, a)).expires_at).toBe(inDays(clock, 4));
 });
 
-test('10,000 users take some sixty statements; each is told of, the audit log once', async () => {
+test('10,000 users take five statements a thousand; each is told of, the audit log once', async () => {
   const app = await newApp(api);
   const [first] = (await users(app, 1)) as [string];
   await give(app, first, 'Pro', 1);
@@ -98,10 +98,15 @@ test('10,000 users take some sixty statements; each is told of, the audit log on
   const userIds = [first, ...rows.map(({ user_id }) => user_id)];
   const query = vi.spyOn(pg.Client.prototype, 'query');
   const named = await extend(app, { days: 1, user_ids: userIds });
-  const statements = query.mock.calls.length;
+  // Not what the relay and the jobs do beside it, which depends on how long it takes.
+  const ofUsers = /^(select "?user_id|delete from "subscriptions"|insert into (subscriptions|"events"))/;
+  const texts = (query.mock.calls as unknown[][]).map(([asked]) =>
+    typeof asked === 'string' ? asked : (asked as { text: string }).text,
+  );
+  const statements = texts.filter((text) => ofUsers.test(text)).length;
   query.mockRestore();
   expect(named.body).toEqual({ status: 'success', extended: 10_000, unchanged: 0, unknown: 0 });
-  expect(statements).toBeLessThan(100);
+  expect(statements).toBe(50);
   const all = await extend(app, { days: 1, all: true });
   expect(all.body['extended']).toBe(10_000);
   const ends = await database.query<{ ends_at: Date; n: number }>(
