@@ -108,14 +108,19 @@ async function* limited({ request, answerHeaders }: Exchange, limit: number): As
   } finally {
     underWay.delete(request);
     // Not waited for: it ends after the part that has not come.
-    void parts.return?.();
-    if (!request.complete) runOff(request);
+    runOff(request, parts.return?.());
   }
 }
 
-/** Lets the rest of a body run off for a while, so that the client gets to read the answer. */
-function runOff(request: IncomingMessage): void {
-  request.resume();
+/**
+ * Lets the rest of a body run off for a while, so that the client gets to read the answer, and the next one over the same
+ * connection.
+ * @param released when nobody else reads it any more: until then it would not flow
+ */
+function runOff(request: IncomingMessage, released: Promise<unknown> | undefined): void {
+  const resume = () => void request.resume();
+  Promise.resolve(released).then(resume, resume);
+  if (request.complete) return;
   const timer = setTimeout(() => request.destroy(), RUN_OFF_MS).unref();
   request.once('close', () => clearTimeout(timer));
 }

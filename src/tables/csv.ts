@@ -21,14 +21,18 @@ export async function* csvOf<Row extends object>(
   parts: Parts<Row>,
   columns: Readonly<Partial<Record<keyof Row & string, string>>>,
 ): AsyncGenerator<string> {
-  yield `${Object.values(columns).join(',')}\n`;
+  // It comes with the first rows: until they are read, an error can still be answered as one.
+  let heading = `${Object.values(columns).join(',')}\n`;
   for await (const part of parts) {
-    yield stringify([...part], {
+    const lines = stringify([...part], {
       columns: Object.keys(columns),
       cast: { string: withoutFormula, date: (moment) => moment.toISOString(), boolean: String },
       quoted_match: /[\r\n]/,
     });
+    yield heading + lines;
+    heading = '';
   }
+  if (heading !== '') yield heading;
 }
 
 function withoutFormula(text: string): string {
