@@ -105,7 +105,8 @@ export const NAUGHTY_DATES: readonly string[] = [
   'epoch',
 ];
 
-const NUMBERS: readonly string[] = [
+/** Numbers at the edges of what a program can count, as JSON text. */
+export const NUMBERS: readonly string[] = [
   '0',
   '-0',
   '-0.0',
@@ -133,7 +134,8 @@ const NUMBERS: readonly string[] = [
   '36501',
 ];
 
-const STRUCTURES: readonly string[] = [
+/** Values of the wrong type, as JSON text. */
+export const STRUCTURES: readonly string[] = [
   'true',
   'false',
   'null',
@@ -172,4 +174,20 @@ export function hasRefusedText(value: unknown): boolean {
   return Object.entries(value).some(
     ([name, member]) => name === '__proto__' || !name.isWellFormed() || hasRefusedText(member),
   );
+}
+
+/** After the first of equal places, every so many-th value is tried; the next place gets the ones beside them. */
+const EVERY = 8;
+
+/**
+ * Spreads values over places that are read by the same rule: the first one gets them all.
+ * @returns the values for one more place; what is equal between places is the key
+ */
+export function spread(): (key: unknown, values: readonly string[]) => readonly string[] {
+  const places = new Map<unknown, number>();
+  return (key, values) => {
+    const before = places.get(key) ?? 0;
+    places.set(key, before + 1);
+    return before === 0 ? values : values.filter((_, index) => index % EVERY === before % EVERY);
+  };
 }
