@@ -58,7 +58,7 @@ const targets: Target[] = [
     path: '/api/v1/client/init',
     schema: 'InitRequest',
     members: () => json(app.with({ version: '1.2.3', executable_hash: 'ab'.repeat(32) })),
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
@@ -74,35 +74,35 @@ const targets: Target[] = [
           license_key: licenseKey!,
         }),
       ),
-    runs: 54,
+    runs: 18,
   },
   {
     method: 'POST',
     path: '/api/v1/client/login',
     schema: 'LoginRequest',
     members: () => json(app.with(session.owner)),
-    runs: 42,
+    runs: 14,
   },
   {
     method: 'POST',
     path: '/api/v1/client/verify-session',
     schema: 'VerifySessionRequest',
     members: () => json({ app_id: app.app_id, token: session.token, hwid: session.owner.hwid }),
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
     path: '/api/v1/client/activate',
     schema: 'ActivateRequest',
     members: () => json(app.with({ username: session.owner.username, license_key: 'AAAAA' })),
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
     path: '/api/v1/client/logout',
     schema: 'LogoutRequest',
     members: () => json({ app_id: app.app_id, token: 'x'.repeat(22) }),
-    runs: 60,
+    runs: 20,
   },
   {
     method: 'POST',
@@ -110,7 +110,7 @@ const targets: Target[] = [
     schema: 'LoginRequestV2',
     members: () => json({ app_id: app.app_id, ...session.owner, nonce: newNonce() }),
     signed: true,
-    runs: 42,
+    runs: 14,
   },
   {
     method: 'POST',
@@ -118,14 +118,14 @@ const targets: Target[] = [
     schema: 'LicenseLoginRequest',
     members: () => json({ app_id: app.app_id, license_key: licenseKey!, hwid: newHwid(), nonce: newNonce() }),
     signed: true,
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
     path: '/api/v2/client/login-license',
     schema: 'LicenseLoginRequest',
     members: () => json({ app_id: app.app_id, license_key: licenseKey!, hwid: newHwid() }),
-    runs: 36,
+    runs: 12,
   },
   {
     method: 'POST',
@@ -134,14 +134,14 @@ const targets: Target[] = [
     members: () =>
       json({ app_id: app.app_id, token: session.token, hwid: session.owner.hwid, nonce: newNonce() }),
     signed: true,
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
     path: '/api/v2/client/verify-session',
     schema: 'VerifySessionRequestV2',
     members: () => json({ app_id: app.app_id, token: session.token, nonce: newNonce() }),
-    runs: 36,
+    runs: 12,
   },
   {
     method: 'POST',
@@ -149,28 +149,28 @@ const targets: Target[] = [
     schema: 'LogoutRequestV2',
     members: () => json({ app_id: app.app_id, session_token: 'x'.repeat(22), nonce: newNonce() }),
     signed: true,
-    runs: 60,
+    runs: 20,
   },
   {
     method: 'POST',
     path: '/api/v2/client/logout',
     schema: 'LogoutRequestV2',
     members: () => json({ app_id: app.app_id, token: 'x'.repeat(22) }),
-    runs: 36,
+    runs: 12,
   },
   {
     method: 'POST',
     path: '/api/v1/sandbox/auth',
     schema: 'SandboxRequest',
     members: () => json({ app_id: 'sandbox', username: 'agent', hwid: newHwid() }),
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
     path: '/api/v1/sandbox/verify-session',
     schema: 'VerifySessionRequest',
     members: () => json({ app_id: sandbox.app_id, token: sandboxSession.body.token, hwid: sandbox.hwid }),
-    runs: 72,
+    runs: 24,
   },
   {
     method: 'POST',
@@ -178,7 +178,7 @@ const targets: Target[] = [
     schema: 'CreateBanRequest',
     members: () => json({ kind: 'user', username: banned.username, reason: 'r', expires_at: null }),
     token: developer.token,
-    runs: 60,
+    runs: 20,
   },
   {
     method: 'POST',
@@ -186,7 +186,7 @@ const targets: Target[] = [
     schema: 'CreateBanRequest',
     members: () => json({ kind: 'hardware', hwid: newHwid(), expires_at: '2030-01-01T00:00:00.000Z' }),
     token: developer.token,
-    runs: 60,
+    runs: 20,
   },
   {
     method: 'POST',
@@ -194,7 +194,7 @@ const targets: Target[] = [
     schema: 'CreateBanRequest',
     members: () => json({ kind: 'network', network: '2001:db8::/32', reason: null }),
     token: developer.token,
-    runs: 60,
+    runs: 20,
   },
   {
     method: 'POST',
@@ -202,14 +202,14 @@ const targets: Target[] = [
     schema: 'DeveloperRegisterRequest',
     members: () =>
       json({ email: `${unique('d')}@example.com`, password: 'a developer password', name: 'Grace' }),
-    runs: 36,
+    runs: 12,
   },
   {
     method: 'POST',
     path: '/api/v2/dev/login',
     schema: 'DeveloperLoginRequest',
     members: () => json({ email: developer.email, password: developer.password }),
-    runs: 36,
+    runs: 12,
   },
   {
     method: 'POST',
@@ -217,7 +217,7 @@ const targets: Target[] = [
     schema: 'CreateApplicationRequest',
     members: () => json({ name: unique('App') }),
     token: developer.token,
-    runs: 60,
+    runs: 20,
   },
   {
     method: 'PATCH',
@@ -240,7 +240,7 @@ const targets: Target[] = [
         tiers: ['Standard', 'Pro', 'VIP'],
       }),
     token: developer.token,
-    runs: 120,
+    runs: 40,
   },
   {
     method: 'POST',
@@ -248,7 +248,7 @@ const targets: Target[] = [
     schema: 'CreateLicensesRequest',
     members: () => json({ amount: 1, duration_days: 30, tier: 'Standard', redeem_by: null, note: 'n' }),
     token: developer.token,
-    runs: 96,
+    runs: 32,
   },
 ];
 
