@@ -56,13 +56,13 @@ test('what is limited are the operations that take credentials, and the sandbox'
   expect(limitedOperations.map(({ operationId }) => operationId)).toEqual([
     'loginUserV2',
     'loginWithLicense',
+    'resetHwid',
     'registerUser',
     'loginUser',
     'authenticateSandbox',
     'verifySandboxSession',
     'registerDeveloper',
     'loginDeveloper',
-    'resetHwid',
   ]);
 });
 
