@@ -166,12 +166,17 @@ describe('members that nobody may set', () => {
     };
     /** Random values and what follows from them. */
     const VARYING = /(^|_)(id|digest|sealed|hash|by|url|key|expire|signature)$/;
+    const withoutIds = (data: unknown): unknown =>
+      JSON.parse(JSON.stringify(data).replaceAll(/"[a-z]{3}_[0-9a-z]{26}"/g, '"(varies)"'));
     const settled = (row: Record<string, unknown>) =>
       Object.fromEntries(
         Object.entries(row).map(([name, value]) => {
           // The name of who logs in with a licence key is his id.
-          const varies = (VARYING.test(name) && name !== 'plan_id') || /^usr_/.test(String(value));
-          return [name, varies && value !== null ? '(varies)' : value];
+          const varies =
+            (VARYING.test(name) && name !== 'plan_id') || /^(usr|dev|app|lic|ban)_/.test(String(value));
+          if (varies && value !== null) return [name, '(varies)'];
+          // Of an event and in the audit log.
+          return [name, name === 'data' ? withoutIds(value) : value];
         }),
       );
     const comparable = ({ rows, answers }: Awaited<ReturnType<typeof walk>>) => {
@@ -435,6 +440,13 @@ describe('a developer who wants to end it', () => {
   );
 });
 
+/** What an answer may hold that must be nowhere else. */
+interface Secrets extends Record<string, unknown> {
+  readonly token?: string;
+  readonly secret?: string;
+  readonly reseller_id?: string;
+}
+
 describe('secrets at rest', { timeout: 90_000 }, () => {
   /** A secret in each form in which it could lie about. */
   function forms(secret: string): Map<string, string> {
@@ -542,6 +554,33 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     await remote.post(`${own}/bans`, ban, { token });
     await remote.verify({ app_id, token: login.body.token, hwid: user.hwid });
     await remote.verify({ app_id, token: keep('unknown token', `tk-${randomBytes(30).toString('hex')}`) });
+    const bot = { name: 'bot', scopes: ['read'] };
+    const once = { token, headers: { 'idempotency-key': 'once' } };
+    keep('API token', (await remote.post<Secrets>('/api/v2/dev/tokens', bot, once)).body.token!);
+    handles.add('API token');
+    const hook = { url: 'https://example.com/hook', types: ['*'] };
+    keep('webhook secret', (await remote.post<Secrets>(`${own}/webhooks`, hook, { token })).body.secret!);
+    const shop = { name: 'Shop', currency: 'USD', commission_margin: 10 };
+    const { body: reseller } = await remote.post<Secrets>('/api/v2/dev/resellers', shop, { token });
+    const resold = `/api/v2/dev/resellers/${reseller.reseller_id}`;
+    const prices = [{ app_id, tier: 'Pro', duration_days: 30, price: 5 }];
+    await remote.call('PUT', `${resold}/prices`, { prices }, { token });
+    await remote.post(`${resold}/credits`, { amount: 100 }, { token });
+    const till = { name: 'till', scopes: ['read', 'write'] };
+    const sold = (await remote.post<Secrets>(`${resold}/tokens`, till, { token })).body.token!;
+    keep('reseller token', sold);
+    handles.add('reseller token');
+    const order = { app_id, tier: 'Pro', duration_days: 30, amount: 1 };
+    const bought = await remote.post('/api/v2/dev/reseller/licenses', order, { token: sold });
+    keep('key of a reseller', /"license_key":"([^"]+)"/.exec(JSON.stringify(bought.body))![1]!);
+    const motd = { value: 'Hello', visibility: 'public' };
+    await remote.call('PUT', `${own}/variables/motd`, motd, { token });
+    await remote.call('PUT', `${own}/files/setup.bin?version=1`, Buffer.from('bytes'), {
+      token,
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    const rotated = await remote.post<Secrets>(`${own}/rotate-secret`, {}, { token });
+    keep('rotated secret', rotated.body.secret!);
     await remote.call('GET', own, undefined, { token });
     await remote.call('GET', `${own}/licenses`, undefined, { token });
     await remote.call('GET', `${own}?secret=${secret}`, undefined, { token });
@@ -565,7 +604,8 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
 
     const rows: string[] = [];
     for (const [table, all] of Object.entries(await dump(databaseUrl))) {
-      expect(all.length, `${table} is empty`).toBeGreaterThan(0);
+      // Only with a broker outside are ids of sessions kept.
+      if (table !== 'session_ids') expect(all.length, `${table} is empty`).toBeGreaterThan(0);
       for (const row of all) {
         for (const value of Object.values(row)) {
           if (Buffer.isBuffer(value)) rows.push(value.toString('hex'), value.toString('latin1'));

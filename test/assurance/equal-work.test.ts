@@ -7,7 +7,7 @@ import { newApp, newHwid, newNonce, newSession, newUser, unique, type User } fro
 // Files share their modules: what was loaded before is loaded again here, on the watched library.
 vi.mock('@node-rs/argon2', { spy: true });
 // Nor is anything published meanwhile: those statements are nobody's work.
-vi.mock('../../src/relay/repeatedly.ts', () => ({
+vi.mock('../../src/platform/repeatedly.ts', () => ({
   repeatedly: () => ({ wake: () => {}, stop: async () => {} }),
 }));
 vi.resetModules();
@@ -26,8 +26,8 @@ interface Work {
   readonly answer: unknown;
 }
 
-/** Statements of its own accord: a node says every few seconds that it is alive. */
-const OWN = /"?nodes"?/;
+/** Statements of its own accord: a node says every few seconds that it is alive, and jobs are looked after. */
+const OWN = /"?nodes"?|pgboss|webhook_/;
 
 async function workOf(send: () => Promise<Answer<object>>): Promise<Work> {
   query.mockClear();
