@@ -21,6 +21,16 @@ const keyed = operations.filter(
     Object.entries(responses).every(([status, content]) => status >= '300' || 'application/json' in content),
 );
 
+/** What costs somebody something is tried more often. */
+const SPENDING = [
+  'activateLicense',
+  'createLicenses',
+  'createResellerLicenses',
+  'creditReseller',
+  'debitReseller',
+  'registerUser',
+];
+
 /** How many changes were recorded. */
 async function changes(): Promise<number> {
   const [row] = await sql<{ changes: number }>(
@@ -59,7 +69,7 @@ async function untilAnswered(send: () => Promise<LightAnswer>): Promise<LightAns
 }
 
 describe.each(keyed.map((operation) => [operation.operationId, operation] as const))(
-  '%s, 100 times at once over two processes',
+  '%s, many times at once over two processes',
   { timeout: 60_000 },
   (_id, operation) => {
     test('one effect and one answer', async () => {
@@ -70,9 +80,10 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
 
       const send = await requestOf(operation);
       const key = randomUUID();
+      const times = SPENDING.includes(operation.operationId) ? 100 : 20;
       const before = await changes();
       const answers = await Promise.all(
-        Array.from({ length: 100 }, (_, turn) => untilAnswered(() => send(turn, key))),
+        Array.from({ length: times }, (_, turn) => untilAnswered(() => send(turn, key))),
       );
       expect((await changes()) - before).toBe(effect);
       const [first] = answers;
@@ -84,7 +95,7 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
         });
       }
       const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
-      expect(replayed).toHaveLength(99);
+      expect(replayed).toHaveLength(times - 1);
     });
   },
 );

@@ -177,7 +177,7 @@ export function hasRefusedText(value: unknown): boolean {
 }
 
 /** After the first of equal places, every so many-th value is tried; the next place gets the ones beside them. */
-const EVERY = 8;
+const EVERY = 24;
 
 /**
  * Spreads values over places that are read by the same rule: the first one gets them all.
