@@ -71,7 +71,7 @@ test('a reset of a machine with a wrong password is the same work for every user
 
 test('an imported user is the same work again once his hash is replaced', async () => {
   const password = 'pass of old';
-  const hash = await bcrypt.hash(password, { cost: 4 });
+  const hash = await bcrypt.hash(password, 4);
   const lines = JSON.stringify({ username: 'moved', password_hash: hash });
   const headers = { 'content-type': 'application/x-ndjson' };
   expect((await callUsers(api, app, 'POST', '/import', lines, headers)).status).toBe(201);

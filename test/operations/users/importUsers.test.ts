@@ -91,7 +91,9 @@ describe('at the first login an imported hash is replaced', async () => {
     ...Object.fromEntries(
       await Promise.all(
         (['2a', '2b', '2y'] as const).map(
-          async (version) => [version, await bcrypt.hash(password, { cost: 5, version })] as const,
+          async (version) =>
+            // The marks of one algorithm: they differ for passwords that were hashed wrongly.
+            [version, (await bcrypt.hash(password, 5)).replace(/^\$2b/, `$${version}`)] as const,
         ),
       ),
     ),
@@ -125,7 +127,7 @@ describe('at the first login an imported hash is replaced', async () => {
   test('bcrypt: what was typed counts whole from then on, also beyond 72 bytes', async () => {
     const app = await newApp(api);
     const long = 'p'.repeat(72) + ' and the rest';
-    await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(long, { cost: 4 }) });
+    await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(long, 4) });
     const hwid = newHwid();
     expectError(await login(app, 'ada', 'p'.repeat(71), hwid), 401, 'INVALID_CREDENTIALS');
     expect((await login(app, 'ada', long, hwid)).status).toBe(200);
@@ -137,14 +139,14 @@ describe('at the first login an imported hash is replaced', async () => {
 
   test('bcrypt: a password that repeats another one with a NUL in between is not that one', async () => {
     const app = await newApp(api);
-    await importLines(app, { username: 'ada', password_hash: await bcrypt.hash('abcdefgh', { cost: 4 }) });
+    await importLines(app, { username: 'ada', password_hash: await bcrypt.hash('abcdefgh', 4) });
     expectError(await login(app, 'ada', 'abcdefgh\0abcdefgh'), 401, 'INVALID_CREDENTIALS');
     expect((await login(app, 'ada', 'abcdefgh')).status).toBe(200);
   });
 
   test('many logins at once all come in', async () => {
     const app = await newApp(api);
-    await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(password, { cost: 5 }) });
+    await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(password, 5) });
     const hwid = newHwid();
     const answers = await Promise.all(Array.from({ length: 6 }, () => login(app, 'ada', password, hwid)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
