@@ -16,6 +16,7 @@ const { startTestService } = await import('../support/service.ts');
 
 const service = await startTestService();
 const { api } = service;
+const database = new URL(service.databaseUrl).pathname.slice(1);
 const query = vi.spyOn(pg.Client.prototype, 'query');
 
 /** What the service asked of the database and how many passwords it hashed, beside what it answered. */
@@ -34,7 +35,10 @@ async function workOf(send: () => Promise<Answer<object>>): Promise<Work> {
   vi.mocked(argon2.verify).mockClear();
   vi.mocked(argon2.hash).mockClear();
   const { status, headers, body } = await send();
-  const statements = query.mock.calls
+  const { calls, contexts } = query.mock;
+  const statements = calls
+    // Services of other files may still be running in this process.
+    .filter((_, index) => (contexts[index] as unknown as { database: string }).database === database)
     .map(([statement]) => (typeof statement === 'string' ? statement : (statement as { text: string }).text))
     .filter((text) => !OWN.test(text));
   return {
