@@ -180,39 +180,42 @@ describe.each(withParameters)('$operationId', { timeout: 60_000 }, (operation) =
     request = await requestOf(service, operation, await ownerFor(operation));
   });
 
-  test.runIf(segments.length > 0)('any path parameter: 400 or 404, never a failure', async () => {
-    for (const [name, some] of segments) {
-      const place = operation.path.split('/').indexOf(`{${name}}`);
-      const paths = some.map((segment) => request.path.split('/').with(place, segment).join('/'));
-      await sendAll(
-        paths.map((path) => () => request.send({ path })),
-        (index) => `${operation.operationId} ${paths[index]}`,
-        (status, what) => {
-          if (!CHOSEN.includes(name) || status >= 300) expect([400, 404, 413], what).toContain(status);
-        },
-      );
-    }
-  });
+  if (segments.length > 0)
+    test('any path parameter: 400 or 404, never a failure', async () => {
+      for (const [name, some] of segments) {
+        const place = operation.path.split('/').indexOf(`{${name}}`);
+        const paths = some.map((segment) => request.path.split('/').with(place, segment).join('/'));
+        await sendAll(
+          paths.map((path) => () => request.send({ path })),
+          (index) => `${operation.operationId} ${paths[index]}`,
+          (status, what) => {
+            if (!CHOSEN.includes(name) || status >= 300) expect([400, 404, 413], what).toContain(status);
+          },
+        );
+      }
+    });
 
-  test.runIf(values.length > 0)('any query parameter: never a failure', async () => {
-    for (const [name, some] of values) {
-      const others = new URLSearchParams(request.query);
-      others.delete(name);
-      const rest = others.size === 0 ? '' : `&${others}`;
-      const queries = [...some.map((value) => `?${name}=${value}`), `?${name}=a&${name}=a`, `?${name}[]=a`];
-      await sendAll(
-        queries.map((query) => () => request.send({ query: query + rest })),
-        (index) => `${operation.operationId} ${queries[index]!.slice(0, 200)}`,
-      );
-    }
-  });
+  if (values.length > 0)
+    test('any query parameter: never a failure', async () => {
+      for (const [name, some] of values) {
+        const others = new URLSearchParams(request.query);
+        others.delete(name);
+        const rest = others.size === 0 ? '' : `&${others}`;
+        const queries = [...some.map((value) => `?${name}=${value}`), `?${name}=a&${name}=a`, `?${name}[]=a`];
+        await sendAll(
+          queries.map((query) => () => request.send({ query: query + rest })),
+          (index) => `${operation.operationId} ${queries[index]!.slice(0, 200)}`,
+        );
+      }
+    });
 
-  test.runIf(headers.length > 0)('any header parameter: never a failure', async () => {
-    for (const [name, some] of headers) {
-      await sendAll(
-        some.map((value) => () => request.send({ headers: { [name]: value } })),
-        (index) => `${operation.operationId} ${name}: ${some[index]!.slice(0, 200)}`,
-      );
-    }
-  });
+  if (headers.length > 0)
+    test('any header parameter: never a failure', async () => {
+      for (const [name, some] of headers) {
+        await sendAll(
+          some.map((value) => () => request.send({ headers: { [name]: value } })),
+          (index) => `${operation.operationId} ${name}: ${some[index]!.slice(0, 200)}`,
+        );
+      }
+    });
 });
