@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connectAsync, type MqttClient } from 'mqtt';
 import pg from 'pg';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startBroker } from '../conformance/support/broker-process.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { newApp, newSession, type App } from '../support/fixtures.ts';
@@ -184,10 +184,7 @@ test(
       BROKER_URL: `mqtt://127.0.0.1:${port}`,
       LOG_LEVEL: 'fatal',
     };
-    const [one, two] = await Promise.all([
-      spawnService(environment, afterAll),
-      spawnService(environment, afterAll),
-    ]);
+    const [one, two] = await Promise.all([spawnService(environment), spawnService(environment)]);
     const sql = await openSql(databaseUrl);
     const apps = await Promise.all([newApp(two.api), newApp(two.api), newApp(two.api)]);
     const write = (amount: number) =>
