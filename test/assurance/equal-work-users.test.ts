@@ -1,9 +1,9 @@
 import bcrypt from '@node-rs/bcrypt';
-import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { callUsers, registered } from '../operations/support/users.ts';
 import type { Answer } from '../support/api.ts';
 import { ban, newApp, unique } from '../support/fixtures.ts';
+import { expectSameWork, watchWork } from './support/work.ts';
 
 // Files share their modules: what was loaded before is loaded again here, on the watched library.
 vi.mock('@node-rs/argon2', { spy: true });
@@ -13,33 +13,7 @@ const { startTestService } = await import('../support/service.ts');
 
 const service = await startTestService();
 const { api } = service;
-const query = vi.spyOn(pg.Client.prototype, 'query');
-
-/** What a request asks for; nodes and relays ask for other tables, of their own accord. */
-const ASKED = /\b(applications|users|bans|rate_limits|sessions|subscriptions)\b/;
-
-/** What the service asked of the database and how many passwords it hashed, beside what it answered. */
-async function workOf(send: () => Promise<Answer<object>>): Promise<object> {
-  query.mockClear();
-  vi.mocked(argon2.verify).mockClear();
-  vi.mocked(argon2.hash).mockClear();
-  const { status, headers, body } = await send();
-  return {
-    statements: query.mock.calls
-      .map(([statement]) =>
-        typeof statement === 'string' ? statement : (statement as { text: string }).text,
-      )
-      .filter((text) => ASKED.test(text)),
-    verified: vi.mocked(argon2.verify).mock.calls.length,
-    hashed: vi.mocked(argon2.hash).mock.calls.length,
-    answer: {
-      status,
-      body: { ...body, timestamp: '', request_id: '' },
-      headers: [...headers.keys()],
-      length: headers.get('content-length'),
-    },
-  };
-}
+const workOf = watchWork(service, argon2);
 
 const app = await newApp(api);
 const existing = await registered(api, app);
@@ -59,14 +33,9 @@ test('a reset of a machine with a wrong password is the same work for every user
     'too soon': () => reset(limited.username, 'a wrong password'),
     'without a password': () => reset('without', 'a wrong password'),
   };
-  const works = new Map<string, object>();
-  // A second time, because connections and statements are prepared at the first.
-  for (let round = 0; round < 2; round += 1)
-    for (const [name, send] of Object.entries(sends)) works.set(name, await workOf(send));
-  const [first] = works.values();
-  expect((first as { statements: string[] }).statements.length).toBeGreaterThan(2);
-  expect(first).toMatchObject({ verified: 1, hashed: 0, answer: { body: { code: 'INVALID_CREDENTIALS' } } });
-  for (const [name, work] of works) expect(work, name).toEqual(first);
+  const first = await expectSameWork(workOf, sends, { status: 401, code: 'INVALID_CREDENTIALS' });
+  expect(first.statements.length).toBeGreaterThan(2);
+  expect(first).toMatchObject({ verified: 1, hashed: 0 });
 });
 
 test('an imported user is the same work again once his hash is replaced', async () => {
@@ -76,9 +45,8 @@ test('an imported user is the same work again once his hash is replaced', async 
   const headers = { 'content-type': 'application/x-ndjson' };
   expect((await callUsers(api, app, 'POST', '/import', lines, headers)).status).toBe(201);
   const wrong = (username: string) => workOf(() => reset(username, 'a wrong password'));
-  const answerOf = (work: object) => (work as { answer: unknown }).answer;
   // Until then only the answer is the same: bcrypt takes another time than Argon2.
-  expect(answerOf(await wrong('moved'))).toEqual(answerOf(await wrong('nobody')));
+  expect((await wrong('moved')).answer).toEqual((await wrong('nobody')).answer);
   expect((await reset('moved', password)).status).toBe(200);
   expect(await wrong('moved')).toEqual(await wrong('nobody'));
 });

@@ -1,73 +1,18 @@
-import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { sign } from '../counting/signed.ts';
 import type { Answer } from '../support/api.ts';
 import { newApp, newHwid, newNonce, newSession, newUser, unique, type User } from '../support/fixtures.ts';
+import { expectSameWork, watchWork } from './support/work.ts';
 
 // Files share their modules: what was loaded before is loaded again here, on the watched library.
 vi.mock('@node-rs/argon2', { spy: true });
-// Nor is anything published meanwhile: those statements are nobody's work.
-vi.mock('../../src/platform/repeatedly.ts', () => ({
-  repeatedly: () => ({ wake: () => {}, stop: async () => {} }),
-}));
 vi.resetModules();
 const argon2 = await import('@node-rs/argon2');
 const { startTestService } = await import('../support/service.ts');
 
 const service = await startTestService();
 const { api } = service;
-const database = new URL(service.databaseUrl).pathname.slice(1);
-const query = vi.spyOn(pg.Client.prototype, 'query');
-
-/** What the service asked of the database and how many passwords it hashed, beside what it answered. */
-interface Work {
-  readonly statements: readonly string[];
-  readonly verified: number;
-  readonly hashed: number;
-  readonly answer: unknown;
-}
-
-/** Statements of its own accord: a node says every few seconds that it is alive, and jobs are looked after. */
-const OWN = /"?nodes"?|pgboss|webhook_/;
-
-async function workOf(send: () => Promise<Answer<object>>): Promise<Work> {
-  query.mockClear();
-  vi.mocked(argon2.verify).mockClear();
-  vi.mocked(argon2.hash).mockClear();
-  const { status, headers, body } = await send();
-  const { calls, contexts } = query.mock;
-  const statements = calls
-    // Services of other files may still be running in this process.
-    .filter((_, index) => (contexts[index] as unknown as { database: string }).database === database)
-    .map(([statement]) => (typeof statement === 'string' ? statement : (statement as { text: string }).text))
-    .filter((text) => !OWN.test(text));
-  return {
-    statements,
-    verified: vi.mocked(argon2.verify).mock.calls.length,
-    hashed: vi.mocked(argon2.hash).mock.calls.length,
-    answer: {
-      status,
-      body: { ...body, timestamp: '', request_id: '' },
-      // The allowance goes down from one request to the next.
-      headers: [...headers.keys()],
-      length: headers.get('content-length'),
-    },
-  };
-}
-
-async function expectSameWork(
-  sends: Record<string, () => Promise<Answer<object>>>,
-  refusal: { status: number; code: string },
-): Promise<void> {
-  const works = new Map<string, Work>();
-  // A second time, because connections and statements are prepared at the first.
-  for (let round = 0; round < 2; round += 1)
-    for (const [name, send] of Object.entries(sends)) works.set(name, await workOf(send));
-  const [first] = works.values();
-  expect(first!.answer).toMatchObject({ status: refusal.status, body: { code: refusal.code } });
-  expect(first!.statements.length).toBeGreaterThan(0);
-  for (const [name, work] of works) expect(work, name).toEqual(first);
-}
+const workOf = watchWork(service, argon2);
 
 const app = await newApp(api);
 const existing = await newUser(api, app);
@@ -95,6 +40,7 @@ describe('a login with a wrong password is the same work for every user', () => 
 
   test('v1', async () => {
     await expectSameWork(
+      workOf,
       each(({ username, password, hwid }) => api.login(app.with({ username, password, hwid }))),
       refusal,
     );
@@ -106,7 +52,7 @@ describe('a login with a wrong password is the same work for every user', () => 
       const { text, headers } = sign(app, body, service.clock.now().getTime());
       return api.post('/api/v2/client/login', text, { headers });
     };
-    await expectSameWork(each(login), refusal);
+    await expectSameWork(workOf, each(login), refusal);
     expect((await workOf(() => login(wrong['missing']!()))).verified).toBe(1);
   });
 });
@@ -117,6 +63,7 @@ test('a key that is unknown, foreign or no key is one answer', async () => {
   const login = (license_key: string) =>
     api.post('/api/v2/client/login-license', { app_id: app.app_id, license_key, hwid: licensed.hwid });
   await expectSameWork(
+    workOf,
     { unknown: () => login('00000-00000-00000-00000-00000'), foreign: () => login(foreignKey!) },
     { status: 404, code: 'LICENSE_NOT_FOUND' },
   );
@@ -134,6 +81,7 @@ test('an application that is unknown and a signature that is wrong are the same 
       return api.post(`/api/v2/client/${operation}`, text, { headers });
     };
     await expectSameWork(
+      workOf,
       {
         unknown: send({ app_id: `app_${'0'.repeat(26)}`, secret: app.secret }),
         'wrong signature': send({ app_id: app.app_id, secret: other.secret }),
@@ -149,6 +97,7 @@ test('an overlap of two secrets makes no difference, whichever is wrong', async 
   await api.post(path, {}, rotated);
   const init = (app_id: string) => () => api.init({ app_id, secret: `sk_${'A'.repeat(43)}` });
   await expectSameWork(
+    workOf,
     {
       unknown: init(`app_${'0'.repeat(26)}`),
       'one secret': init(app.app_id),
@@ -166,6 +115,7 @@ test('a session that is unknown, foreign or has ended is the same work', async (
     const send = (token: string) => () =>
       api.post(`/api/v2/client/${operation}`, { app_id: app.app_id, token });
     await expectSameWork(
+      workOf,
       {
         unknown: send(`${foreign.token.slice(0, -8)}AAAAAAAA`),
         foreign: send(foreign.token),

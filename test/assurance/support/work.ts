@@ -1,0 +1,98 @@
+import type * as Argon2 from '@node-rs/argon2';
+import pg from 'pg';
+import { expect, vi } from 'vitest';
+import type { Answer } from '../../support/api.ts';
+import type { TestService } from '../../support/service.ts';
+
+/**
+ * Statements of a service's own accord: nodes say that they are alive, events are published, deliveries and jobs looked
+ * after. Not those that add an event, which are somebody's work.
+ */
+const OWN = /"?nodes"?|pgboss|webhook_|relay_positions|"?position"? >|pg_stat|relpages/;
+
+/** What the service asked of the database and how many passwords it hashed, beside what it answered. */
+export interface Work {
+  readonly statements: readonly string[];
+  readonly verified: number;
+  readonly hashed: number;
+  readonly answer: unknown;
+}
+
+/**
+ * Watches what requests cost.
+ * @param argon2 the library as the service has loaded it, with spies on its functions
+ * @returns what one request costs
+ */
+export function watchWork(
+  { databaseUrl }: Pick<TestService, 'databaseUrl'>,
+  argon2: typeof Argon2,
+): (send: () => Promise<Answer<object>>) => Promise<Work> {
+  const database = new URL(databaseUrl).pathname.slice(1);
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+
+  return async (send) => {
+    query.mockClear();
+    vi.mocked(argon2.verify).mockClear();
+    vi.mocked(argon2.hash).mockClear();
+    const { status, headers, body } = await send();
+    const { calls, contexts } = query.mock;
+    const asked = calls.map(([statement], index) => ({
+      client: contexts[index] as unknown as pg.Client & { readonly database: string },
+      text: typeof statement === 'string' ? statement : (statement as { text: string }).text,
+    }));
+    return {
+      // Services of other files may still be running in this process.
+      statements: ofRequests(asked.filter(({ client }) => client.database === database)),
+      verified: vi.mocked(argon2.verify).mock.calls.length,
+      hashed: vi.mocked(argon2.hash).mock.calls.length,
+      answer: {
+        status,
+        body: { ...body, timestamp: '', request_id: '' },
+        // The allowance goes down from one request to the next.
+        headers: [...headers.keys()],
+        length: headers.get('content-length'),
+      },
+    };
+  };
+}
+
+/** @throws when the sends are not the same work */
+export async function expectSameWork(
+  workOf: (send: () => Promise<Answer<object>>) => Promise<Work>,
+  sends: Readonly<Record<string, () => Promise<Answer<object>>>>,
+  refusal: { readonly status: number; readonly code: string },
+): Promise<Work> {
+  const works = new Map<string, Work>();
+  // A second time, because connections and statements are prepared at the first.
+  for (let round = 0; round < 2; round += 1)
+    for (const [name, send] of Object.entries(sends)) works.set(name, await workOf(send));
+  const [first] = works.values();
+  expect(first!.answer).toMatchObject({ status: refusal.status, body: { code: refusal.code } });
+  expect(first!.statements.length).toBeGreaterThan(0);
+  for (const [name, work] of works) expect(work, name).toEqual(first);
+  return first!;
+}
+
+interface Asked {
+  readonly client: pg.Client;
+  readonly text: string;
+}
+
+/** A transaction of the service's own goes as a whole, and so does one that began before the request or is not over after it. */
+function ofRequests(asked: readonly Asked[]): string[] {
+  const kept = new Set<Asked>();
+  const open = new Map<pg.Client, Asked[]>();
+  const keep = (some: readonly Asked[]) => {
+    if (!some.some(({ text }) => OWN.test(text))) for (const each of some) kept.add(each);
+  };
+  for (const each of asked) {
+    const transaction = open.get(each.client);
+    if (/^begin/i.test(each.text)) open.set(each.client, [each]);
+    else if (!/^(commit|rollback)/i.test(each.text)) transaction ? transaction.push(each) : keep([each]);
+    else {
+      if (transaction) keep([...transaction, each]);
+      open.delete(each.client);
+    }
+  }
+  return asked.filter((each) => kept.has(each)).map(({ text }) => text);
+}
