@@ -20,13 +20,16 @@ const END_WITHIN_MS = 5_000;
  * Starts a module in a process of its own.
  * @param module its address; it calls `answerQuestions`
  * @param environment what it finds in `process.env` besides PATH, HOME and TMPDIR
+ * @param flags of Node
  */
 export function startChild<Question, Answer>(
   module: URL,
   environment: Record<string, string> = {},
+  flags: readonly string[] = [],
 ): Child<Question, Answer> {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const child = fork(module, {
+    execArgv: [...process.execArgv, ...flags],
     env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

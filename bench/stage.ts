@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { START_FLAGS } from '../tools/start-flags.ts';
 import { startChild } from './child.ts';
 import type { Contender, ContenderState } from './contenders/contender.ts';
 import { createApp } from './create-app.ts';
@@ -75,13 +76,18 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
   const postgres = await startPostgres();
   onClose(postgres.close);
 
-  function start<Question, Answer>(module: string, environment: Record<string, string> = {}) {
-    const child = startChild<Question, Answer>(new URL(module, import.meta.url), environment);
+  function start<Question, Answer>(
+    module: string,
+    environment?: Record<string, string>,
+    flags?: readonly string[],
+  ) {
+    const child = startChild<Question, Answer>(new URL(module, import.meta.url), environment, flags);
     onClose(child.end);
     return child;
   }
-  const contender = (name: string, environment?: Record<string, string>) =>
-    start<'state', ContenderState>(`contenders/${name}.ts`, environment);
+  const contender = (name: string, environment?: Record<string, string>, flags?: readonly string[]) =>
+    start<'state', ContenderState>(`contenders/${name}.ts`, environment, flags);
+  const latchkey = (environment: Record<string, string>) => contender('latchkey', environment, START_FLAGS);
   const generator = () => start<LoadOrder, LoadResult>('load/generator.ts');
 
   return {
@@ -99,7 +105,7 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
       const environment = { ...SETTINGS, DATABASE_URL, MASTER_KEY: masterKey.toString('base64') };
 
       // It makes the schema and the application, and must not stand in the way of the seeder.
-      const first = contender('latchkey', environment);
+      const first = latchkey(environment);
       const app = await createApp((await first.ask('state')).port);
       await first.end();
       const population = { app, ...size };
@@ -112,7 +118,7 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
         population,
         passwordHash,
         nodePg,
-        latchkey: contender('latchkey', environment),
+        latchkey: latchkey(environment),
       };
     },
   };

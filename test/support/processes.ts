@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { START_FLAGS } from '../../tools/start-flags.ts';
 import { Api } from './api.ts';
 
 /** When to clean up: `onTestFinished` in a test, `afterAll` for a whole file. */
@@ -66,7 +67,7 @@ export function spawnProgram(
   script = 'src/main.ts',
 ): Omit<ServiceProcess, 'api'> {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [...START_FLAGS, script], {
     cwd: new URL('../..', import.meta.url),
     env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), PORT: '0', RATE_LIMIT: '1000000/60', ...environment },
     // A group of its own, so that a test can interrupt it as a terminal does.

@@ -17,7 +17,6 @@ const service = await spawnService(
     DATABASE_URL: databaseUrl,
     MASTER_KEY: randomBytes(32).toString('base64'),
     LOG_LEVEL: 'error',
-    NODE_OPTIONS: `--import=${new URL('compact-heap.ts', import.meta.url)}`,
   },
   afterAll,
 );
