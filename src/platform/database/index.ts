@@ -29,6 +29,11 @@ const KEYED = {
   enable_mergejoin: 'off',
   jit: 'off',
 };
+/**
+ * Pages are read from an index in its order. By the server's default, made for disks that turn, reading and sorting all that
+ * an application has looks cheaper while the statistics do not know how much that is.
+ */
+const PAGED = { random_page_cost: '1.1' };
 
 /** Two ways to ask the same database. */
 export interface Queries {
@@ -97,7 +102,7 @@ export async function openDatabase(options: {
     const { connection } = place;
     const create = (maxConnections: number, settings?: Record<string, string>) =>
       createPool({ connection, maxConnections, statementTimeoutMs, logger, settings });
-    const shared = create(connections);
+    const shared = create(connections, PAGED);
     const own = knexOver(shared, logger);
     return { pool: create(OWN_CONNECTIONS, KEYED), shared, own, knex: joining(own) };
   };

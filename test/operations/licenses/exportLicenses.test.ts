@@ -130,3 +130,16 @@ test("another developer's application is answered as an absent one, and it needs
   const writer = licensesOf(api, await scoped(api, app, 'write'));
   expectError((await writer.export()) as never, 403, 'INSUFFICIENT_SCOPE');
 });
+
+test('a page of an application that the statistics do not know yet is read from an index in its order', async () => {
+  const { api, database } = await startTestService();
+  const app = await newApp(api);
+  for (let n = 0; n < 4; n += 1) await licensesOf(api, app).create(10_000);
+  const { rows } = await database.knex.raw<{ rows: { 'QUERY PLAN': string }[] }>(
+    `explain select * from licenses where app_id = ? and license_id < ? order by license_id desc limit 500`,
+    [app.app_id, 'lic_7'],
+  );
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toMatch(/Index Scan Backward using licenses_/);
+  expect(plan).not.toMatch(/Sort/);
+});
