@@ -34,21 +34,21 @@ export interface Ban {
 export interface Bans {
   /**
    * Refuses whoever is banned from an application.
-   * @param db a transaction that holds the application, where a ban must not slip in between
+   * @param db a transaction that holds the application and the user, where a ban must not slip in between
    * @throws ApiError USER_BANNED, HWID_BANNED, ADDRESS_BANNED
    */
   assertNone(db: Knex, appId: string, subject: store.Subject): Promise<void>;
-  /** Adds a ban inside the caller's transaction, which holds the application alone. */
+  /** Adds a ban inside the caller's transaction, which holds the user who is banned, and for the other kinds the application alone. */
   add(trx: Knex.Transaction, appId: string, banned: Banned, terms: Terms): Promise<Ban>;
   list(appId: string, page: PageRequest): Promise<Page<Ban>>;
   /** The bans in force of users, of each the last one. */
   inForceOf(userIds: readonly string[]): Promise<Map<string, Ban>>;
   /**
-   * Bans a user inside the caller's transaction, which holds the application alone: what is in force already gets these
-   * terms, and becomes one ban.
+   * Bans a user inside the caller's transaction, which holds him or the application alone: what is in force already gets
+   * these terms, and becomes one ban.
    */
   setOfUser(trx: Knex.Transaction, appId: string, userId: string, terms: Terms): Promise<Ban>;
-  /** Removes a user's bans in force inside the caller's transaction, which holds the application alone. @returns them */
+  /** Removes a user's bans in force inside the caller's transaction, which holds him. @returns them */
   removeOfUser(trx: Knex.Transaction, userId: string): Promise<Ban[]>;
   /** Bans of the machine of a user who is deleted go on without him, inside the caller's transaction. */
   forgetUser(trx: Knex.Transaction, userId: string): Promise<void>;

@@ -84,6 +84,7 @@ export function createModeration(deps: Dependencies): Moderation {
     }
     if (kind === 'user') {
       const { userId } = await users.find(trx, appId, required(username, '/username'));
+      await users.hold(trx, appId, userId);
       return { kind, userId };
     }
     if (hwid !== undefined && username !== undefined)
@@ -113,7 +114,9 @@ export function createModeration(deps: Dependencies): Moderation {
       await applications.ofDeveloper(developerId, appId);
       assertToCome(ban);
       return knex.transaction(async (trx) => {
-        await applications.lockOfDeveloper(trx, developerId, appId);
+        // Whatever a user begins holds him; a machine or a network may be anybody's.
+        const hold = ban.kind === 'user' ? applications.holdOfDeveloper : applications.lockOfDeveloper;
+        await hold(trx, developerId, appId);
         const banned = await toBanned(trx, appId, ban);
         const made = await bans.add(trx, appId, banned, ban);
         if (banned.kind === 'user') {
@@ -150,8 +153,8 @@ export function createModeration(deps: Dependencies): Moderation {
       await users.reference(knex, appId, userId);
       assertToCome(terms);
       return knex.transaction(async (trx) => {
-        await applications.lockOfDeveloper(trx, developerId, appId);
-        await users.reference(trx, appId, userId);
+        await applications.holdOfDeveloper(trx, developerId, appId);
+        await users.hold(trx, appId, userId);
         const ban = await bans.setOfUser(trx, appId, userId, terms);
         await enforce(trx, actor, appId, userId, ban);
         return ban;
@@ -160,8 +163,8 @@ export function createModeration(deps: Dependencies): Moderation {
 
     async unbanUser(actor, appId, userId) {
       await knex.transaction(async (trx) => {
-        await applications.lockOfDeveloper(trx, actor.developerId, appId);
-        await users.reference(trx, appId, userId);
+        await applications.holdOfDeveloper(trx, actor.developerId, appId);
+        await users.hold(trx, appId, userId);
         const lifted = await bans.removeOfUser(trx, userId);
         if (lifted.length === 0) throw new ApiError('BAN_NOT_FOUND', { detail: 'The user is not banned.' });
         const type = 'user.unbanned';

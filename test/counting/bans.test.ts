@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { connectTo } from '../support/database.ts';
 import { newApp, newDeveloper, newHwid, newNonce, newUser } from '../support/fixtures.ts';
 import { ALL_OK, newJourney, type Journey, type Outcome, type Step } from './journey.ts';
 import { patiently, tally, type LightAnswer, type LightOptions } from './load.ts';
@@ -188,15 +189,28 @@ describe('a ban among logins', () => {
     },
   );
 
-  const HELD = 'select pg_advisory_lock(hashtextextended($1, 0))';
-  const SHARED = 'select pg_advisory_lock_shared(hashtextextended($1, 0))';
-  const FREE = 'select pg_advisory_unlock(hashtextextended($1, 0))';
-  const FREE_SHARED = 'select pg_advisory_unlock_shared(hashtextextended($1, 0))';
+  /**
+   * Holds what a login holds and a ban of this kind waits for: the user, or the application.
+   * @param how a login shares the application with others
+   * @returns lets it go
+   */
+  async function hold(kind: string, { app, owner }: Journey, how: 'alone' | 'shared') {
+    const database = await connectTo(two.databaseUrl);
+    await database.query('begin');
+    if (kind === 'user') {
+      const held = 'select 1 from users where app_id = $1 and username = $2 for no key update';
+      await database.query(held, [app.app_id, owner.username]);
+    } else {
+      const lock = how === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+      await database.query(`select ${lock}(hashtextextended($1, 0))`, [app.app_id]);
+    }
+    return async () => void (await database.query('commit'));
+  }
+
   const waiting = async () => {
     const [row] = await sql<{ n: number }>(
-      `select count(*)::int as n from pg_locks
-         where locktype = 'advisory' and not granted
-           and database = (select oid from pg_database where datname = current_database())`,
+      `select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
     );
     return row!.n;
   };
@@ -213,15 +227,14 @@ describe('a ban among logins', () => {
 
   test.each(kinds)('$kind: logins that wait behind it are refused', async ({ kind, code }) => {
     const journey = await newJourney(two);
-    const { app_id } = journey.app;
     // A login that is under way keeps the ban waiting, and the ban those after it.
-    await sql(SHARED, [app_id]);
+    const free = await hold(kind, journey, 'shared');
     const banning = ban(journey, 0, whom[kind](journey));
     await expect.poll(waiting, { interval: 5 }).toBe(1);
     const steps = ['login', 'loginV2', 'loginLicense', 'activate'] as const;
     const behind = steps.map((step, turn) => journey.step(step, turn, THERE));
     await expect.poll(waiting, { interval: 5 }).toBe(1 + steps.length);
-    await sql(FREE_SHARED, [app_id]);
+    await free();
     await banning;
     expect((await Promise.all(behind)).map((answer) => answer.code)).toEqual(steps.map(() => code));
   });
@@ -230,13 +243,12 @@ describe('a ban among logins', () => {
     '$kind: the session of a login that comes before it is refused or ended',
     async ({ kind, code }) => {
       const journey = await newJourney(two);
-      const { app_id } = journey.app;
-      await sql(HELD, [app_id]);
+      const free = await hold(kind, journey, 'alone');
       const before = journey.step('login', 0, THERE);
       await expect.poll(waiting, { interval: 5 }).toBe(1);
       const banning = ban(journey, 1, whom[kind](journey));
       await expect.poll(waiting, { interval: 5 }).toBe(2);
-      await sql(FREE, [app_id]);
+      await free();
       expect((await before).status).toBe(200);
       await banning;
       for (const turn of [0, 1]) {
@@ -245,6 +257,25 @@ describe('a ban among logins', () => {
       }
     },
   );
+
+  test('user: a ban waits for nobody who holds the application with others', async () => {
+    const journey = await newJourney(two);
+    const free = await hold('application', journey, 'shared');
+    await ban(journey, 0, whom.user(journey));
+    const path = `/api/v2/dev/apps/${journey.app.app_id}/users`;
+    const found = await client(1).call(
+      'GET',
+      `${path}?q=${journey.owner.username}`,
+      undefined,
+      journey.app.token,
+    );
+    const [user] = found.body['data'] as { user_id: string }[];
+    for (const change of ['unban', 'ban', 'unban']) {
+      const answer = await client(1).post(`${path}/${user!.user_id}/${change}`, {}, journey.app.token);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    }
+    await free();
+  });
 
   test('of a machine, made and lifted at once by both processes: what is left is what holds', async () => {
     const journey = await newJourney(two);
