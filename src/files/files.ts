@@ -126,15 +126,25 @@ export function createFiles({ knex, applications, events, blobs, clock, newId }:
     return { file: toFile(row), tag, content, range };
   }
 
-  /** The file may be replaced, and its old content cleared, between the two steps. */
-  async function openLatest(row: store.FileRow, wishes: Wishes): Promise<Download> {
+  /** @param find reads the file, which may be replaced, and its old content cleared, before that is opened */
+  async function openLatest(find: () => Promise<store.FileRow>, wishes: Wishes): Promise<Download> {
+    const row = await find();
     try {
       return await open(row, wishes);
     } catch (error) {
-      const latest = await required(row.app_id, row.name);
+      const latest = await find();
       if (latest.blob_id === row.blob_id) throw error;
       return open(latest, wishes);
     }
+  }
+
+  /** @throws ApiError UNAUTHORIZED for a file that needs a session */
+  async function allowed({ appId, session }: Downloader, name: string): Promise<store.FileRow> {
+    const row = await required(appId, name);
+    if (!row.authenticated_only || session) return row;
+    throw new ApiError('UNAUTHORIZED', {
+      detail: 'The file is for whoever sends the token of a live session.',
+    });
   }
 
   async function admit({ appId, session }: Downloader): Promise<void> {
@@ -236,7 +246,7 @@ export function createFiles({ knex, applications, events, blobs, clock, newId }:
 
     async download(developerId, appId, name, wishes) {
       await applications.ofDeveloper(developerId, appId);
-      return openLatest(await required(appId, name), wishes);
+      return openLatest(() => required(appId, name), wishes);
     },
 
     async available(downloader, ifNoneMatch) {
@@ -249,13 +259,7 @@ export function createFiles({ knex, applications, events, blobs, clock, newId }:
 
     async downloadForProgram(downloader, name, wishes) {
       await admit(downloader);
-      const row = await required(downloader.appId, name);
-      if (row.authenticated_only && !downloader.session) {
-        throw new ApiError('UNAUTHORIZED', {
-          detail: 'The file is for whoever sends the token of a live session.',
-        });
-      }
-      return openLatest(row, wishes);
+      return openLatest(() => allowed(downloader, name), wishes);
     },
 
     async clearOf(appId) {

@@ -5,6 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'content-disposition';
+import { createFiles } from '../../../src/files/files.ts';
+import { BlobsUnavailableError, type Blobs } from '../../../src/platform/blobs/index.ts';
+import { createNewId } from '../../../src/platform/ids.ts';
+import { systemRandom } from '../../../src/platform/random.ts';
 import { DAY } from '../../support/clock.ts';
 import { newApp, newSession } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/processes.ts';
@@ -207,4 +211,28 @@ test('FILE_NOT_FOUND, APPLICATION_NOT_FOUND and APPLICATION_INACTIVE', async () 
   expectError(await get(downloadOf({ app_id: 'absent' }, 'a')), 404, 'APPLICATION_NOT_FOUND');
   await app.patch({ status: 'disabled' });
   expectError(await get(downloadOf(app, 'a')), 401, 'APPLICATION_INACTIVE');
+});
+
+test('a file that is replaced while it is opened is asked again whether it needs a session', async () => {
+  const app = await newApp(api);
+  await upload(api, app, 'patch.bin', 'public');
+  let opened = 0;
+  const blobs: Blobs = {
+    embedded: true,
+    put: async () => {},
+    async open() {
+      opened += 1;
+      await upload(api, app, 'patch.bin', 'secret', '?authenticated_only=true');
+      throw new BlobsUnavailableError('cleared');
+    },
+    delete: async () => {},
+    close: () => {},
+  };
+  const { applications, events } = service.services;
+  const newId = createNewId(clock, systemRandom);
+  const files = createFiles({ knex: service.database.knex, applications, events, blobs, clock, newId });
+  const wishes = { range: undefined, ifRange: undefined, ifNoneMatch: undefined };
+  const opening = files.downloadForProgram({ appId: app.app_id, session: undefined }, 'patch.bin', wishes);
+  await expect(opening).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  expect(opened).toBe(1);
 });
