@@ -26,6 +26,7 @@ export function startHousekeeping(services: Services, logger: Logger): { stop():
     'lost nodes': cluster.clearLost,
     'networks of VPNs and proxies': vpn.refresh,
     'secrets from before a rotation': applications.clearPreviousSecrets,
+    'webhook secrets from before a rotation': webhooks.clearPreviousSecrets,
     'deleted applications': () => clearDeletedApplication(services),
     'secrets under an old master key': applications.reseal,
     'licence keys under an old master key': licenses.reseal,

@@ -22,6 +22,7 @@ create table webhooks (
 );
 create index webhooks_app on webhooks (app_id, webhook_id);
 create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
+create index webhooks_previous_secret on webhooks (previous_secret_expires_at) where previous_secret_expires_at is not null;
 comment on table webhooks is 'Endpoints that are told of the events of an application';
 comment on column webhooks.types is 'Types of events; * is every type';
 comment on column webhooks.secret_sealed is 'The signing secret under the master key';

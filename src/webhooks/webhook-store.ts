@@ -109,6 +109,21 @@ export async function forgetWebhook(db: Knex, webhookId: string): Promise<void> 
   await db('webhooks').where({ webhook_id: webhookId }).whereNotNull('deleted_at').delete();
 }
 
+/** Deletes secrets whose overlap is over. @returns how many */
+export async function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promise<number> {
+  const some = db('webhooks')
+    .where('previous_secret_expires_at', '<=', now)
+    .limit(limit)
+    .select('webhook_id');
+  return (
+    db('webhooks')
+      .whereIn('webhook_id', some)
+      // Asked twice, because a secret may be rotated while its row is waited for.
+      .where('previous_secret_expires_at', '<=', now)
+      .update({ previous_secret_sealed: null, previous_secret_expires_at: null })
+  );
+}
+
 /** Seals secrets anew under the current master key, a part at a call. @returns how many each call found */
 export function createSecretResealer(
   db: Knex,

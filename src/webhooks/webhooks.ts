@@ -89,6 +89,8 @@ export interface Webhooks extends Deliveries {
   clearExpired(): Promise<number>;
   /** Deletes some deliveries of a deleted application. @returns how many */
   clearOf(appId: string): Promise<number>;
+  /** Deletes some secrets from before a rotation whose overlap is over. @returns how many */
+  clearPreviousSecrets(): Promise<number>;
   /** Seals some secrets anew under the current master key. @returns how many */
   reseal(): Promise<number>;
 }
@@ -277,6 +279,8 @@ export function createWebhooks(deps: Dependencies): Webhooks {
     },
 
     clearOf: (appId) => deliveryStore.clearDeliveriesOfApplication(knex, appId, CLEARED_AT_ONCE),
+
+    clearPreviousSecrets: () => store.clearPreviousSecrets(knex, clock.now(), CLEARED_AT_ONCE),
 
     reseal: store.createSecretResealer(knex, keyring, secretContext),
   };

@@ -6,7 +6,8 @@ import { expectForeignAbsent, expectScope } from '../../webhooks/support/foreign
 import { callWebhooks, newWebhook, pathOf, type Schemas } from '../../webhooks/support/webhooks.ts';
 import { expectFaults } from '../support/errors.ts';
 
-const { api, clock } = await startTestService();
+const service = await startTestService();
+const { api, clock } = service;
 
 const scene = async () => {
   const app = await newApp(api);
@@ -41,6 +42,22 @@ test('is in the audit log without any secret', async () => {
   const log = await api.call('GET', '/api/v2/dev/audit-log?action=webhook.secret_rotated', undefined, app);
   expect(log.body['data']).toMatchObject([{ target: webhook_id, data: { webhook_id } }]);
   for (const each of [secret, body.secret]) expect(JSON.stringify(log.body)).not.toContain(each);
+});
+
+test('the secret before it is deleted once its overlap is over', async () => {
+  const { webhook_id, rotate } = await scene();
+  await rotate({ overlap_seconds: 60 });
+  const clear = async () => {
+    while ((await service.services.webhooks.clearPreviousSecrets()) > 0);
+    return service.database
+      .knex('webhooks')
+      .where({ webhook_id })
+      .first('previous_secret_sealed', 'previous_secret_expires_at');
+  };
+  clock.advance(60 * SECOND - 1);
+  expect((await clear()).previous_secret_sealed).toBeInstanceOf(Buffer);
+  clock.advance(1);
+  expect(await clear()).toEqual({ previous_secret_sealed: null, previous_secret_expires_at: null });
 });
 
 test('with an Idempotency-Key it is replaced once', async () => {
