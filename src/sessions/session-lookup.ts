@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type pg from 'pg';
 import { isUnavailable } from '../platform/database/index.ts';
-import { readSessionFacts, type SessionFacts } from './session-store.ts';
+import { readSessionFacts, type SessionFacts } from './session-facts-store.ts';
 
-export type { SessionFacts } from './session-store.ts';
+export type { SessionFacts } from './session-facts-store.ts';
 
 /** The two kinds of handles by which a client names its session. */
 export type HandleKind = 'token' | 'session_id';

@@ -13,6 +13,7 @@ import { standing, type Standing } from '../subscriptions/subscriptions.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import type { HandleKind, SessionFacts, SessionLookup } from './session-lookup.ts';
+import * as idStore from './session-id-store.ts';
 import * as store from './session-store.ts';
 
 /** A session lives exactly 24 hours. */
@@ -266,7 +267,7 @@ export function createSessions(deps: Dependencies): Sessions {
       });
       if (keepIds) {
         const sealed = keyring.seal(Buffer.from(prepared.sessionId), idContext(sessionDigest));
-        await store.insertSessionId(trx, sessionDigest, sealed);
+        await idStore.insertSessionId(trx, sessionDigest, sealed);
       }
       await events.record(trx, {
         type: 'session.created',
@@ -297,7 +298,7 @@ export function createSessions(deps: Dependencies): Sessions {
     },
 
     async idsOf(sessionDigests) {
-      const rows = await store.findSessionIds(knex, sessionDigests);
+      const rows = await idStore.findSessionIds(knex, sessionDigests);
       return new Map(
         rows.map(({ session_digest: digest, session_id_sealed: sealed }) => [
           digest.toString('hex'),
@@ -306,7 +307,7 @@ export function createSessions(deps: Dependencies): Sessions {
       );
     },
 
-    reseal: store.createSessionIdResealer(knex, keyring, idContext),
+    reseal: idStore.createSessionIdResealer(knex, keyring, idContext),
 
     async logout(appId, handle, { unsigned } = {}) {
       const { sessionDigest, userId } = await findLive(appId, handle, unsigned, clock.now());

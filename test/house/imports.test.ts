@@ -251,7 +251,7 @@ describe('packages stay where they belong', () => {
     // What a verification and a health check wait for are statements on a pool of their own.
     [
       'pg',
-      /^src\/(platform\/database\/|sessions\/session-(lookup|store)\.ts|cluster\/(cluster|node-store)\.ts)/,
+      /^src\/(platform\/database\/|sessions\/session-(lookup|facts-store)\.ts|cluster\/(cluster|node-store)\.ts)/,
     ],
     ['jose', /^src\/tokens\//],
     ['@node-rs/argon2', /^src\/passwords\//],
