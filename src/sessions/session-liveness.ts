@@ -1,0 +1,41 @@
+import { ApiError } from '../errors/api-error.ts';
+import { tokenDigest } from '../tokens/tokens.ts';
+import type { HandleKind, SessionFacts, SessionLookup } from './session-lookup.ts';
+
+/**
+ * Finds the live session that a client names.
+ * @param appId the application that it must be of; undefined when any will do
+ * @param handle the signed token, the encrypted token or the session id
+ * @param unsigned the request could have been signed and is not
+ * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
+ */
+export function findLive(
+  lookup: SessionLookup,
+  appId: string | undefined,
+  handle: string,
+  unsigned: boolean | undefined,
+  now: Date,
+): Promise<SessionFacts> {
+  return assertLive(lookup.find(handleKind(handle), tokenDigest(handle)), appId, unsigned, now);
+}
+
+/** Refuses a session that is not live. @throws ApiError those of findLive */
+export async function assertLive(
+  found: Promise<SessionFacts | undefined>,
+  appId: string | undefined,
+  unsigned: boolean | undefined,
+  now: Date,
+): Promise<SessionFacts> {
+  const facts = await found;
+  if (!facts || (appId !== undefined && facts.appId !== appId) || facts.endedAt) {
+    throw new ApiError('SESSION_INVALID');
+  }
+  if (facts.expiresAt <= now) throw new ApiError('SESSION_EXPIRED');
+  if (unsigned && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
+  return facts;
+}
+
+/** 128 bits in base64url have 22 characters; tokens are longer and have dots. */
+function handleKind(handle: string): HandleKind {
+  return handle.length === 22 ? 'session_id' : 'token';
+}

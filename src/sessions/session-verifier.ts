@@ -1,0 +1,112 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Bans } from '../bans/bans.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Client } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import { standing, type Standing } from '../subscriptions/subscriptions.ts';
+import type { Vpn } from '../vpn/vpn.ts';
+import { assertLive, findLive } from './session-liveness.ts';
+import type { SessionFacts, SessionLookup } from './session-lookup.ts';
+
+export interface Verification {
+  readonly userId: string;
+  readonly username: string;
+  readonly expiresAt: Date;
+  readonly subscription: Standing;
+}
+
+/** Whom a session's token stands for. */
+export interface SessionIdentity extends Verification {
+  readonly appId: string;
+  /** SHA-256 of the session id. */
+  readonly sessionDigest: Buffer;
+  readonly hwidDigest: Buffer;
+}
+
+/** Who asks about a session. */
+export interface Asker {
+  /** The machine that must be the session's, where the application locks hardware. */
+  readonly hwid?: string | undefined;
+  readonly client: Client;
+  /** The request could have been signed and is not. */
+  readonly unsigned?: boolean;
+}
+
+/** Says whether sessions may go on. */
+export interface SessionVerifier {
+  /**
+   * Whether a session is valid now.
+   * @param handle the signed token, the encrypted token or the session id
+   * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, APPLICATION_INACTIVE, APPLICATION_PAUSED, HWID_MISMATCH,
+   *   SUBSCRIPTION_EXPIRED, HWID_BANNED, ADDRESS_BANNED, VPN_BLOCKED, SIGNATURE_REQUIRED
+   */
+  verify(appId: string, handle: string, asker: Asker): Promise<Verification>;
+  /**
+   * Whom a bearer token stands for, valid now.
+   * @param handle as in verify
+   * @throws ApiError those of verify
+   */
+  identify(handle: string, client: Client): Promise<SessionIdentity>;
+  /**
+   * Whether a session that was identified before may still go on, asked anew.
+   * @throws ApiError those of verify
+   */
+  recheck(sessionDigest: Buffer, client: Client): Promise<void>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly lookup: SessionLookup;
+  readonly bans: Bans;
+  readonly vpn: Vpn;
+  readonly keys: Keys;
+  readonly clock: Clock;
+}
+
+export function createSessionVerifier(deps: Dependencies): SessionVerifier {
+  const { knex, lookup, bans, vpn, keys, clock } = deps;
+
+  /** Refuses a live session that may not go on now. */
+  async function check(facts: SessionFacts, { hwid, client }: Asker, now: Date): Promise<Verification> {
+    const { appId } = facts;
+    if (facts.applicationStatus === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
+    if (facts.applicationStatus === 'paused' && facts.pauseSessions) throw new ApiError('APPLICATION_PAUSED');
+    if (hwid !== undefined && facts.hwidLock) {
+      const same = timingSafeEqual(keys.hwidDigest(appId, hwid), facts.hwidDigest);
+      if (!same) throw new ApiError('HWID_MISMATCH', { detail: 'The session belongs to another machine.' });
+    }
+    vpn.assertNone(facts, client);
+    if (facts.hasClientBans) {
+      const sent = hwid === undefined ? [] : [keys.hwidDigest(appId, hwid)];
+      const hwidDigests = [facts.hwidDigest, ...sent];
+      await bans.assertNone(knex, appId, { hwidDigests, address: client.address });
+    }
+    const subscription = standing(facts.stretches, facts, now);
+    if (facts.requireSubscription && subscription.status !== 'active')
+      throw new ApiError('SUBSCRIPTION_EXPIRED');
+    return { userId: facts.userId, username: facts.username, expiresAt: facts.expiresAt, subscription };
+  }
+
+  return {
+    async verify(appId, handle, asker) {
+      const now = clock.now();
+      return check(await findLive(lookup, appId, handle, asker.unsigned, now), asker, now);
+    },
+
+    async identify(handle, client) {
+      const now = clock.now();
+      const facts = await findLive(lookup, undefined, handle, false, now);
+      const verification = await check(facts, { client }, now);
+      const { appId, sessionDigest, hwidDigest } = facts;
+      return { ...verification, appId, sessionDigest, hwidDigest };
+    },
+
+    async recheck(sessionDigest, client) {
+      const now = clock.now();
+      const found = lookup.find('session_id', sessionDigest);
+      await check(await assertLive(found, undefined, false, now), { client }, now);
+    },
+  };
+}
