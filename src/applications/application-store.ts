@@ -151,25 +151,6 @@ export async function clearPreviousSecrets(db: Knex, now: Date, limit: number): 
   );
 }
 
-/** Counts one more user unless the developer's plan has no room. @returns whether it had */
-export async function takeUserSeat(trx: Knex.Transaction, appId: string): Promise<boolean> {
-  const taken = await trx.raw<{ rowCount: number }>(
-    `update application_usage set users = application_usage.users + 1
-     from applications a join developers d using (developer_id) join plans p using (plan_id)
-     where application_usage.app_id = ? and a.app_id = application_usage.app_id
-       and application_usage.users < p.max_users_per_app`,
-    [appId],
-  );
-  return taken.rowCount === 1;
-}
-
-export async function countUsers(db: Knex, appId: string): Promise<number> {
-  const row = await db<{ app_id: string; users: number }>('application_usage')
-    .where({ app_id: appId })
-    .first();
-  return row?.users ?? 0;
-}
-
 /** The application that was deleted first, of those whose rows are still there. */
 export async function findDeletedApplication(db: Knex): Promise<string | undefined> {
   const row = await db<ApplicationRow>('applications')

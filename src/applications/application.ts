@@ -1,3 +1,4 @@
+import { ApiError } from '../errors/api-error.ts';
 import { isTakenUntil, type ApplicationStatus, type Pause } from './application-state.ts';
 import type { ApplicationRow, ApplicationWithUsage } from './application-store.ts';
 
@@ -88,4 +89,18 @@ export function toColumns(settings: Partial<ApplicationSettings>): Partial<Appli
     tiers: settings.tiers && [...settings.tiers],
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+/** The row of an application that must be there. @throws ApiError APPLICATION_NOT_FOUND */
+export async function required(
+  row: Promise<ApplicationWithUsage | undefined>,
+): Promise<ApplicationWithUsage> {
+  const found = await row;
+  if (!found) throw new ApiError('APPLICATION_NOT_FOUND');
+  return found;
+}
+
+/** Refuses one that its developer has disabled. @throws ApiError APPLICATION_INACTIVE */
+export function assertUsable({ status }: Application): void {
+  if (status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
 }

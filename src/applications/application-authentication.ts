@@ -1,0 +1,119 @@
+import type { Knex } from 'knex';
+import { ApiError } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
+import { isSameSecret } from '../platform/constant-time.ts';
+import type { Random } from '../platform/random.ts';
+import type { Vpn } from '../vpn/vpn.ts';
+import { assertUsable, toApplication, type Application } from './application.ts';
+import type { ApplicationSecrets, Proof } from './application-secrets.ts';
+import * as store from './application-store.ts';
+import { isBelow } from './version.ts';
+
+/** What a starting program is told. */
+export interface Handshake {
+  /** 128 random bits that name one run of a program; they authorise nothing. */
+  readonly sessionId: string;
+  readonly name: string;
+  readonly statusCode: 'active' | 'paused' | 'update_required';
+  readonly downloadUrl: string | null;
+}
+
+/** How the programs of an application are known. */
+export interface ApplicationAuthentication {
+  /**
+   * Finds an application by its credentials. An unknown one takes as long as a wrong secret.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE
+   */
+  authenticate(appId: string, secret: string): Promise<Application>;
+  /**
+   * Finds an application, whatever its status, by anything that only its secret can prove. An unknown one takes as long
+   * as a failed proof.
+   * @param proves whether a secret is the right one; must take the same time for every secret. It is asked twice: for the
+   *   current secret, and for the one before it or a decoy
+   * @returns the application and the secret that proved right
+   * @throws ApiError INVALID_APP_CREDENTIALS
+   */
+  authenticateBy(
+    appId: string,
+    proves: Proof,
+  ): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /** An application, whatever its status, whose client need not know the secret: its current one. @throws ApiError INVALID_APP_CREDENTIALS */
+  withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /**
+   * An application as its programs find it, without its secret.
+   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE
+   */
+  usable(appId: string): Promise<Application>;
+  /**
+   * The handshake of a starting program.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED, VPN_BLOCKED
+   */
+  init(request: {
+    readonly appId: string;
+    readonly secret: string;
+    readonly version?: string | undefined;
+    readonly executableHash?: string | undefined;
+    readonly client: Client;
+  }): Promise<Handshake>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly vpn: Vpn;
+  readonly random: Random;
+  readonly secrets: ApplicationSecrets;
+}
+
+export function createApplicationAuthentication(deps: Dependencies): ApplicationAuthentication {
+  const { knex, vpn, random, secrets } = deps;
+
+  async function authenticateBy(appId: string, proves: Proof) {
+    const { row, secret } = secrets.find(await store.findApplication(knex, appId), proves);
+    return { application: toApplication(row), secret };
+  }
+
+  async function authenticate(appId: string, secret: string): Promise<Application> {
+    const { application } = await authenticateBy(appId, (expected) => isSameSecret(expected, secret));
+    assertUsable(application);
+    return application;
+  }
+
+  return {
+    authenticate,
+    authenticateBy,
+    withSecret: (appId) => authenticateBy(appId, () => true),
+
+    async usable(appId) {
+      const row = await store.findApplication(knex, appId);
+      if (!row) {
+        throw new ApiError('APPLICATION_NOT_FOUND', { detail: 'There is no application with this app_id.' });
+      }
+      const application = toApplication(row);
+      assertUsable(application);
+      return application;
+    },
+
+    async init({ appId, secret, version, executableHash, client }) {
+      const application = await authenticate(appId, secret);
+      vpn.assertNone(application, client);
+      if (application.integrityCheck) {
+        const allowed = application.executableHashes.includes(executableHash?.toLowerCase() ?? '');
+        if (!allowed) throw new ApiError('INTEGRITY_FAILED');
+      }
+      return {
+        sessionId: random.bytes(16).toString('base64url'),
+        name: application.name,
+        statusCode: handshakeStatus(application, version),
+        downloadUrl: application.downloadUrl,
+      };
+    },
+  };
+}
+
+function handshakeStatus(application: Application, version: string | undefined): Handshake['statusCode'] {
+  if (application.status === 'paused') return 'paused';
+  if (version !== undefined && application.minimumVersion && isBelow(version, application.minimumVersion)) {
+    return 'update_required';
+  }
+  return 'active';
+}

@@ -1,0 +1,33 @@
+import type { Knex } from 'knex';
+import { ApiError } from '../errors/api-error.ts';
+import * as store from './user-seat-store.ts';
+
+/** How many users an application has, of those that its developer's plan has room for. */
+export interface UserSeats {
+  /** How many users are registered, in the caller's view of the database. */
+  usersOf(db: Knex, appId: string): Promise<number>;
+  /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
+  takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
+  /** Counts so many users more, or none, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
+  takeUserSeats(trx: Knex.Transaction, appId: string, amount: number): Promise<void>;
+  /** Counts one user less, inside the caller's transaction. */
+  returnUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
+}
+
+export const userSeats: UserSeats = {
+  usersOf: (db, appId) => store.countUsers(db, appId),
+
+  async takeUserSeat(trx, appId) {
+    if (await store.takeUserSeat(trx, appId)) return;
+    throw new ApiError('QUOTA_EXCEEDED', { detail: "The developer's plan has no room for another user." });
+  },
+
+  async takeUserSeats(trx, appId, amount) {
+    if (await store.takeUserSeats(trx, appId, amount)) return;
+    throw new ApiError('QUOTA_EXCEEDED', {
+      detail: `The developer's plan has no room for ${amount} more users.`,
+    });
+  },
+
+  returnUserSeat: store.returnUserSeat,
+};
