@@ -31,18 +31,18 @@ export function watchWork(
   const query = vi.spyOn(pg.Client.prototype, 'query');
 
   return async (send) => {
-    query.mockClear();
+    const { calls, contexts } = query.mock;
+    const before = calls.length;
     vi.mocked(argon2.verify).mockClear();
     vi.mocked(argon2.hash).mockClear();
     const { status, headers, body } = await send();
-    const { calls, contexts } = query.mock;
     const asked = calls.map(([statement], index) => ({
-      client: contexts[index] as unknown as pg.Client & { readonly database: string },
+      client: contexts[index] as unknown as Asked['client'],
       text: typeof statement === 'string' ? statement : (statement as { text: string }).text,
     }));
     return {
       // Services of other files may still be running in this process.
-      statements: ofRequests(asked.filter(({ client }) => client.database === database)),
+      statements: ofRequests(asked, before, database),
       verified: vi.mocked(argon2.verify).mock.calls.length,
       hashed: vi.mocked(argon2.hash).mock.calls.length,
       answer: {
@@ -74,25 +74,31 @@ export async function expectSameWork(
 }
 
 interface Asked {
-  readonly client: pg.Client;
+  readonly client: pg.Client & { readonly database: string };
   readonly text: string;
 }
 
-/** A transaction of the service's own goes as a whole, and so does one that began before the request or is not over after it. */
-function ofRequests(asked: readonly Asked[]): string[] {
+/**
+ * What a request asked of a database. A transaction of the service's own goes as a whole, and so does one that began before
+ * the request or is not over after it.
+ * @param before how many statements there were before the request
+ */
+function ofRequests(asked: readonly Asked[], before: number, database: string): string[] {
   const kept = new Set<Asked>();
   const open = new Map<pg.Client, Asked[]>();
   const keep = (some: readonly Asked[]) => {
     if (!some.some(({ text }) => OWN.test(text))) for (const each of some) kept.add(each);
   };
-  for (const each of asked) {
+  asked.forEach((each, index) => {
+    if (each.client.database !== database) return;
     const transaction = open.get(each.client);
-    if (/^begin/i.test(each.text)) open.set(each.client, [each]);
-    else if (!/^(commit|rollback)/i.test(each.text)) transaction ? transaction.push(each) : keep([each]);
-    else {
-      if (transaction) keep([...transaction, each]);
+    if (/^begin/i.test(each.text)) open.set(each.client, index < before ? [] : [each]);
+    else if (/^(commit|rollback)/i.test(each.text)) {
       open.delete(each.client);
-    }
-  }
+      if (transaction?.length) keep([...transaction, each]);
+    } else if (!transaction) {
+      if (index >= before) keep([each]);
+    } else if (transaction.length > 0) transaction.push(each);
+  });
   return asked.filter((each) => kept.has(each)).map(({ text }) => text);
 }
