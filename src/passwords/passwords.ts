@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import { isBcrypt, OWN_PREFIX } from './password-state.ts';
 
@@ -31,6 +31,12 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
+   * The same for a developer, who may ask for it as often as he likes: developers take turns, and of all of them one at a time
+   * stands among the logins.
+   * @throws ApiError TOO_MANY_REQUESTS when too many of his own are waiting
+   */
+  hashFor(developerId: string, password: string): Promise<string>;
+  /**
    * Takes as long for an account that does not exist as for one that does, unless its hash is of another system.
    * @param stored the stored hash: ours, Argon2 of any kind in PHC form, or bcrypt; undefined when there is no account
    * @returns whether the password is right, and a hash of ours where the stored one is not: that of all of the password,
@@ -48,6 +54,10 @@ export interface Passwords {
 export async function createPasswords(): Promise<Passwords> {
   const limit = pLimit(CONCURRENT);
   const imported = pLimit(1);
+  const ofDevelopers = pLimit(1);
+  const ofDeveloper = new Map<string, { readonly limit: LimitFunction; asked: number }>();
+  /** Of developers, those that do not stand among the logins yet. */
+  let apart = 0;
   let refused = 0;
   const decoy = await hash('no account has this password', PARAMETERS);
 
@@ -72,10 +82,27 @@ export async function createPasswords(): Promise<Passwords> {
     assertRoom,
     load: () => ({
       active: limit.activeCount + imported.activeCount,
-      waiting: limit.pendingCount + imported.pendingCount,
+      waiting: limit.pendingCount + imported.pendingCount + apart,
       refused,
     }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
+    async hashFor(developerId, password) {
+      const own = ofDeveloper.get(developerId) ?? { limit: pLimit(1), asked: 0 };
+      if (own.asked >= CONCURRENT + WAITING) throw refusal();
+      ofDeveloper.set(developerId, own);
+      own.asked += 1;
+      apart += 1;
+      const turn = () => {
+        apart -= 1;
+        return limit(() => hash(password, PARAMETERS));
+      };
+      try {
+        return await own.limit(() => ofDevelopers(turn));
+      } finally {
+        own.asked -= 1;
+        if (own.asked === 0) ofDeveloper.delete(developerId);
+      }
+    },
     verify: async (stored, password) => {
       if (stored === undefined || stored.startsWith(OWN_PREFIX)) {
         const matches = await queued(() => verify(stored ?? decoy, password));

@@ -155,7 +155,7 @@ export function createUserManagement(deps: Dependencies): UserManagement {
       await applications.ofDeveloper(developerId, appId);
       const key = usernameKey(username);
       if (await store.findUser(knex, appId, key)) throw new ApiError('USERNAME_TAKEN');
-      const passwordHash = password === undefined ? null : await passwords.hash(password);
+      const passwordHash = password === undefined ? null : await passwords.hashFor(developerId, password);
       const userId = newId('usr');
       await knex.transaction(async (trx) => {
         await applications.holdOfDeveloper(trx, developerId, appId);
@@ -202,7 +202,7 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     async setPassword(actor, appId, userId, password) {
       // Nobody has a password hashed for a user who is not his.
       await withUser(actor, appId, userId, async () => {});
-      const passwordHash = await passwords.hash(password);
+      const passwordHash = await passwords.hashFor(actor.developerId, password);
       await withUser(actor, appId, userId, async (trx) => {
         await store.setPasswordHash(trx, userId, passwordHash);
         await events.record(trx, { type: 'user.password_changed', appId, userId, actor });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newApp, newDeveloper, newHwid, unique } from '../../support/fixtures.ts';
+import { newApp, newDeveloper, newHwid, newUser, unique } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { limitPlan } from '../support/plans.ts';
@@ -82,6 +82,30 @@ test('TOO_MANY_REQUESTS while too many passwords wait', async () => {
   for (const answer of atOnce) expectError(answer, 429, 'TOO_MANY_REQUESTS');
   expect(later.every(({ status }) => status === 201)).toBe(true);
   expect(await seatsOf(api, app)).toBe(later.length);
+});
+
+test('no login of anybody is refused for it', async () => {
+  const app = await newApp(api);
+  const other = await newApp(api);
+  const user = await newUser(api, other);
+  /** Passwords that wait, and those that were refused. */
+  const seen = async () => {
+    const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
+    const lines = text.match(/^latchkey_password_hashes(_refused_total|\{.*"waiting".*\}) \d+$/gm)!;
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  let login: ReturnType<typeof api.login> | undefined;
+  const { atOnce } = await flood(1, async () => {
+    const draft = { username: unique('user'), password: 'a user password' };
+    const answer = await callUsers(api, app, 'POST', '', draft);
+    if (answer.status !== 429) return answer;
+    const before = await seen();
+    login = api.login(other.with(user));
+    await expect.poll(seen).toBe(before + 1);
+    return answer;
+  });
+  expectError(atOnce[0]!, 429, 'TOO_MANY_REQUESTS');
+  expect((await login!).status).toBe(200);
 });
 
 test('an Idempotency-Key creates once', async () => {
