@@ -169,7 +169,11 @@ export function createUserImports(deps: Dependencies): UserImports {
       return bulk.admit(actor.developerId, async () => {
         // Before the transaction: a slow client must not keep one open.
         const users = await readUsers(upload, format, application);
-        await bulk.transaction(actor.developerId, (trx) => insert(trx, actor, appId, users));
+        await bulk.transaction(actor.developerId, async (trx) => {
+          // Reading may have taken long.
+          await applications.ofDeveloper(actor.developerId, appId);
+          await insert(trx, actor, appId, users);
+        });
         return users.length;
       });
     },

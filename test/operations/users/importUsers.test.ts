@@ -1,6 +1,7 @@
 import argon2 from '@node-rs/argon2';
 import bcrypt from '@node-rs/bcrypt';
 import { describe, expect, test } from 'vitest';
+import { clearDeletedApplication } from '../../../src/housekeeping.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newHwid, unique, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -351,6 +352,21 @@ test('50,000 users in one go, others served meanwhile, and not one more', async 
   expectError(one, 400, 'VALIDATION_FAILED');
   expect(linesOf(one)).toMatchObject([['/line/50002', expect.stringContaining('50000')]]);
 }, 60_000);
+
+test('APPLICATION_NOT_FOUND when nothing is left of the application at the end of the file', async () => {
+  const developer = await newDeveloper(api);
+  const app = await newApp(api, developer);
+  const { developerId } = developer;
+  async function* file() {
+    yield Buffer.from('username\nada\n');
+    await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
+    await expect.poll(() => clearDeletedApplication(service.services)).toBe(0);
+  }
+  const actor = { kind: 'developer', id: developerId, developerId, address: '::1' } as const;
+  await expect(
+    service.services.userImports.import(actor, app.app_id, file(), 'text/csv'),
+  ).rejects.toMatchObject({ code: 'APPLICATION_NOT_FOUND' });
+});
 
 test('an Idempotency-Key imports once', async () => {
   const app = await newApp(api);
