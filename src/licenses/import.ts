@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bulk } from '../bulk/bulk.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { LineFaults, readCsv, textOf } from '../tables/tables.ts';
@@ -46,14 +47,16 @@ export function createLicenseImport({
   events,
   clock,
 }: Dependencies): LicenseImport {
+  /** @returns how many, and of which tiers */
   async function importTable(
     trx: Knex.Transaction,
     { appId, tiers }: Application,
     text: readonly string[],
-  ): Promise<number> {
+  ): Promise<{ readonly imported: number; readonly used: ReadonlySet<string> }> {
     const createdAt = clock.now();
     const faults = new LineFaults();
     const lineOf = new Map<string, number>();
+    const used = new Set<string>();
     let imported = 0;
     let slice: Line[] = [];
 
@@ -95,13 +98,14 @@ export function createLicenseImport({
         continue;
       }
       lineOf.set(canonical, line);
+      used.add(license.tier);
       slice.push({ line, license });
       if (slice.length === SLICE) await insertSlice();
     }
     if (slice.length > 0) await insertSlice();
     if (imported === 0 && faults.lines === 0) faults.add(2, 'is missing: there is nothing to import');
     faults.throwAny();
-    return imported;
+    return { imported, used };
   }
 
   return {
@@ -113,8 +117,14 @@ export function createLicenseImport({
         const text: string[] = [];
         for await (const part of textOf(upload)) text.push(part);
         return bulk.transaction(developerId, async (trx) => {
-          const application = await applications.holdOfDeveloper(trx, developerId, appId);
-          const imported = await importTable(trx, application, text);
+          // The upload may have taken long.
+          const application = await applications.ofDeveloper(developerId, appId);
+          const { imported, used } = await importTable(trx, application, text);
+          // Held only now: bans, pauses and the logins behind them wait no longer than for the rest.
+          const { tiers } = await applications.holdOfDeveloper(trx, developerId, appId);
+          if (![...used].every((tier) => tiers.includes(tier))) {
+            throw new ApiError('VALIDATION_FAILED', { detail: 'The tiers have changed during the import.' });
+          }
           await events.record(trx, { type: 'license.imported', appId, data: { amount: imported }, actor });
           return imported;
         });

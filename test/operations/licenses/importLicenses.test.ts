@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { newApp, newDeveloper, newHwid, newUser } from '../../support/fixtures.ts';
+import { clearDeletedApplication } from '../../../src/housekeeping.ts';
+import { connectTo } from '../../support/database.ts';
+import { newApp, newDeveloper, newHwid, newUser, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { licensesOf, scoped } from '../support/licenses.ts';
 
-const { api } = await startTestService();
+const service = await startTestService();
+const { api } = service;
 const HEADER = 'key,tier,duration_days,note,redeem_by,status';
 const csv = (...lines: string[]) => [HEADER, ...lines, ''].join('\n');
 
@@ -192,6 +195,56 @@ test('what is no UTF-8 text, or no table at all', async () => {
 test('PAYLOAD_TOO_LARGE above 32 MiB', async () => {
   const licenses = licensesOf(api, await newApp(api));
   expectError(await licenses.import(Buffer.alloc(33_554_433, 'a')), 413, 'PAYLOAD_TOO_LARGE');
+});
+
+/** Imports a key, and does something else while the key is inserted. */
+async function importDuring(app: App, happening: () => Promise<void>) {
+  const database = await connectTo(service.databaseUrl);
+  await database.query('begin');
+  await database.query('lock table licenses in share mode');
+  const importing = licensesOf(api, app).import(csv('SLOW-KEY-1,Pro,30,,,'));
+  const waiting = `select 1 from pg_locks where locktype = 'relation' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
+  await happening();
+  await database.query('rollback');
+  return importing;
+}
+
+test('a pause of the application does not wait for the keys', async () => {
+  const app = await newApp(api);
+  expect((await importDuring(app, () => app.patch({ paused: true }))).status).toBe(201);
+});
+
+/** A file that is still on its way when something happens. */
+async function* interrupted(text: string, happening: () => Promise<unknown>) {
+  yield Buffer.from(text);
+  await happening();
+}
+
+test('VALIDATION_FAILED when a tier was removed while keys of it were inserted', async () => {
+  const app = await newApp(api);
+  const answer = await importDuring(app, () => app.patch({ tiers: ['Standard'] }));
+  expectError(answer, 400, 'VALIDATION_FAILED');
+  expect((await licensesOf(api, app).list()).body.data).toEqual([]);
+});
+
+test('APPLICATION_NOT_FOUND when nothing is left of the application at the end of the file', async () => {
+  const developer = await newDeveloper(api);
+  const app = await newApp(api, developer);
+  const actor = {
+    kind: 'developer',
+    id: developer.developerId,
+    developerId: developer.developerId,
+    address: '::1',
+  } as const;
+  const file = interrupted(csv('LATE-KEY-1,Pro,30,,,'), async () => {
+    await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
+    await expect.poll(() => clearDeletedApplication(service.services)).toBe(0);
+  });
+  await expect(service.services.licenses.import(actor, app.app_id, file)).rejects.toMatchObject({
+    code: 'APPLICATION_NOT_FOUND',
+  });
 });
 
 test('an Idempotency-Key imports once', async () => {
