@@ -19,8 +19,9 @@ export async function findApiToken(db: Knex, tokenDigest: Buffer): Promise<ApiTo
   return db<ApiTokenRow>('api_tokens').where({ token_digest: tokenDigest }).first();
 }
 
-export async function findApiTokenById(db: Knex, tokenId: string): Promise<ApiTokenRow | undefined> {
-  return db<ApiTokenRow>('api_tokens').where({ token_id: tokenId }).first();
+/** Reads a token as it stays until the transaction ends: whoever revokes it comes before or after it. */
+export async function holdApiToken(trx: Knex.Transaction, tokenId: string): Promise<ApiTokenRow | undefined> {
+  return trx<ApiTokenRow>('api_tokens').where({ token_id: tokenId }).forKeyShare().first();
 }
 
 /** Newest first; ids sort by time of creation. */

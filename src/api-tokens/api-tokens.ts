@@ -42,7 +42,8 @@ export interface ApiTokens {
    * @param held the scopes of that credential
    * @param resellerId whose token it is; null for the developer's own. The caller knows that the reseller is his.
    * @returns the token, which is shown once
-   * @throws ApiError INSUFFICIENT_SCOPE; VALIDATION_FAILED when it would end in the past or after its maker
+   * @throws ApiError INSUFFICIENT_SCOPE, UNAUTHORIZED when its maker was revoked meanwhile; VALIDATION_FAILED when it would
+   *   end in the past or after its maker
    */
   create(
     actor: Actor,
@@ -70,13 +71,20 @@ interface Dependencies {
 }
 
 export function createApiTokens({ knex, audit, clock, random, newId }: Dependencies): ApiTokens {
-  async function assertMayLive(trx: Knex, actor: Actor, expiresAt: Date | null, now: Date): Promise<void> {
+  async function assertMayLive(
+    trx: Knex.Transaction,
+    actor: Actor,
+    expiresAt: Date | null,
+    now: Date,
+  ): Promise<void> {
     if (expiresAt && !(expiresAt > now && expiresAt <= LIFETIME)) {
       throw invalidMember('/expires_at', 'must be a moment to come, until year 9999');
     }
     if (actor.kind !== 'api_token') return;
-    const maker = await store.findApiTokenById(trx, actor.id);
-    if (maker && maker.expires_at && (!expiresAt || expiresAt > maker.expires_at)) {
+    const maker = await store.holdApiToken(trx, actor.id);
+    // It may have been revoked since it was let in: then it leaves nothing behind that goes on.
+    if (!maker) throw new ApiError('UNAUTHORIZED');
+    if (maker.expires_at && (!expiresAt || expiresAt > maker.expires_at)) {
       throw invalidMember('/expires_at', 'must not be after the end of the token that makes this one');
     }
   }

@@ -7,7 +7,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { auditLog, newApiToken } from '../support/tokens.ts';
 
-const { api, clock, databaseUrl } = await startTestService();
+const { api, clock, databaseUrl, services } = await startTestService();
 
 const create = (token: string, body: unknown) =>
   api.post<components['schemas']['CreatedApiToken']>('/api/v2/dev/tokens', body, { token });
@@ -84,6 +84,19 @@ describe('a token made with a token', () => {
     }
     expect((await create(maker.token, { ...body, expires_at: inMs(DAY) })).status).toBe(201);
     expect(await auditLog(api, developer, `&actor_id=${maker.token_id}`)).toHaveLength(1);
+  });
+
+  test('is not made any more when its maker was revoked on the way', async () => {
+    const developer = await newDeveloper(api);
+    const { developerId } = developer;
+    const maker = await newApiToken(api, developer, ['auth:dev', 'read'], { expires_at: inMs(DAY) });
+    await api.call('DELETE', `/api/v2/dev/tokens/${maker.token_id}`, undefined, developer);
+    const actor = { kind: 'api_token', id: maker.token_id, developerId, address: '::1' } as const;
+    const wanted = { name: 'bot', scopes: ['read'], expiresAt: null } as const;
+    await expect(services.apiTokens.create(actor, ['auth:dev', 'read'], wanted)).rejects.toMatchObject({
+      code: 'UNAUTHORIZED',
+    });
+    expect((await api.call('GET', '/api/v2/dev/tokens', undefined, developer)).body['data']).toEqual([]);
   });
 
   test('outlives the revocation of its maker', async () => {
