@@ -9,7 +9,7 @@ const EMAIL =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** RFC 3339 with a time zone. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;
+const MOMENT = /^(\d{4})-(\d{2})-(\d{2})T(?:[01]\d|2[0-3]):\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;
 
 /** A first subscription as a line of an import tells of it. */
 export type ImportedGrant =
@@ -49,7 +49,13 @@ export function readGrant(
     if (durationDays >= 1 && durationDays <= MAX_DAYS) return { grant: { tier, durationDays } };
     return { fault: `days must be a whole number from 1 to ${MAX_DAYS}` };
   }
-  const expiresAt = new Date(MOMENT.test(end!) ? end! : NaN);
+  const expiresAt = new Date(isMoment(end!) ? end! : NaN);
   if (expiresAt > now && expiresAt <= LIFETIME) return { grant: { tier, expiresAt } };
   return { fault: 'expires_at must be a moment to come, until year 9999, with its time zone' };
+}
+
+function isMoment(text: string): boolean {
+  const [, year, month, day] = MOMENT.exec(text) ?? [];
+  // Date takes the 30th of February for a day in March, and 24:00 for the next day.
+  return year !== undefined && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
 }

@@ -204,6 +204,16 @@ describe('all or nothing', () => {
     expect(await seatsOf(api, app)).toBe(1);
   });
 
+  test.each(['2100-02-29T00:00:00Z', '2100-04-31T00:00:00+01:00', '2100-01-01T24:00:00Z'])(
+    'no day is taken for another one: %s',
+    async (moment) => {
+      const app = await newApp(api);
+      const answer = await importCsv(app, `username,tier,expires_at\na,Pro,${moment}`);
+      expect(linesOf(answer).map(([pointer]) => pointer)).toEqual(['/line/2']);
+      expect(await listed(app)).toEqual([]);
+    },
+  );
+
   test('USERNAME_TAKEN names every line', async () => {
     const app = await newApp(api);
     const { username } = await registered(api, app);
