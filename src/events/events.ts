@@ -27,6 +27,8 @@ export interface Change {
   readonly data?: Readonly<Record<string, unknown>>;
   /** The developer's side, when it made the change: then it is in the audit log too. */
   readonly actor?: Actor | undefined;
+  /** What the audit log is told besides, and nobody who receives the event. */
+  readonly remark?: Readonly<Record<string, unknown>>;
   /** The id of what was changed, for the audit log; the user or the application when left out. */
   readonly target?: string | undefined;
 }
@@ -177,9 +179,9 @@ export function createEvents(deps: Dependencies): Events {
           created_at: createdAt,
         })),
       );
-      for (const { type, appId, userId, data, actor, target } of changes) {
+      for (const { type, appId, userId, data, remark, actor, target } of changes) {
         if (!actor) continue;
-        const deed = { action: type, appId, target: target ?? userId ?? appId, data: data ?? {} };
+        const deed = { action: type, appId, target: target ?? userId ?? appId, data: { ...data, ...remark } };
         await audit.record(trx, actor, deed);
       }
     },

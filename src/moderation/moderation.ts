@@ -104,7 +104,8 @@ export function createModeration(deps: Dependencies): Moderation {
   async function enforce(trx: Knex.Transaction, actor: Actor, appId: string, userId: string, ban: Ban) {
     // The reason is the developer's own remark: what tells the user goes without it.
     const data = { ban_id: ban.banId, expires_at: ban.expiresAt?.toISOString() ?? null };
-    await events.record(trx, { type: 'user.banned', appId, userId, data, actor });
+    const remark = { reason: ban.reason };
+    await events.record(trx, { type: 'user.banned', appId, userId, data, remark, actor });
     await sessions.endAllOf(trx, appId, userId, 'banned');
   }
 

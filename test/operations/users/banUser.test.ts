@@ -67,6 +67,21 @@ test('one that is over stays in the list beside the new one', async () => {
   expect(await bansOf(app)).toHaveLength(2);
 });
 
+test('the audit log holds the reason, and what tells the user does not', async () => {
+  const app = await newApp(api);
+  const { userId } = await registered(api, app);
+  await callUsers(api, app, 'POST', `/${userId}/ban`, { reason: 'Shared' });
+  const read = async (path: string) =>
+    (await api.call<{ data: { data: object }[] }>('GET', path, undefined, app)).body.data;
+  const told = { ban_id: expect.stringMatching(/^ban_/), expires_at: null };
+  expect(await read(`/api/v2/dev/audit-log?target=${userId}`)).toMatchObject([
+    { data: { ...told, reason: 'Shared' } },
+  ]);
+  const events = `/api/v2/dev/apps/${app.app_id}/events?type=user.banned`;
+  await expect.poll(() => read(events)).toHaveLength(1);
+  expect((await read(events))[0]!.data).toEqual(told);
+});
+
 test('many at once make one ban', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
