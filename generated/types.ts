@@ -2404,7 +2404,8 @@ export interface paths {
          *
          *     A comment every 15 seconds keeps the connection alive. The stream ends when the token does (noticed within 15
          *     seconds), when the application is deleted and when the service stops; it is cut when nobody reads it for 45 seconds.
-         *     One API token, and one signed-in developer, has at most 10 streams on one node: above that 429.
+         *     One API token, and one signed-in developer, has at most 10 streams on one node, and a developer with all of his
+         *     tokens 100: above that 429.
          */
         get: operations["streamEvents"];
         put?: never;

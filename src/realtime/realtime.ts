@@ -17,6 +17,8 @@ import { createMqttAdmission } from './mqtt-admission.ts';
 import { createSeats } from './seats.ts';
 
 const STREAMS_A_TOKEN = 10;
+/** A developer can make any number of tokens. */
+const STREAMS_A_DEVELOPER = 100;
 const LISTENERS_A_SESSION = 5;
 /** Behind one address may be a whole house. */
 const MQTT_CLIENTS_AN_ADDRESS = 200;
@@ -105,15 +107,13 @@ export function createRealtime(deps: Dependencies): Realtime {
     return { type, timestamp: clock.now().toISOString(), app_id: appId, user_id: userId, data };
   }
 
-  /** Room on the node, and of the holder. */
-  function takePlace(holder: string, atMost: number): () => void {
-    const giveBack = places.take('streams', Infinity);
+  /** Room on the node, and of each holder. */
+  function takePlace(...wanted: readonly (readonly [holder: string, atMost: number])[]): () => void {
+    const taken = [places.take('streams', Infinity)];
+    const giveBack = () => taken.forEach((leave) => leave());
     try {
-      const leave = holders.take(holder, atMost);
-      return () => {
-        giveBack();
-        leave();
-      };
+      for (const [holder, atMost] of wanted) taken.push(holders.take(holder, atMost));
+      return giveBack;
     } catch (error) {
       giveBack();
       throw error;
@@ -165,7 +165,10 @@ export function createRealtime(deps: Dependencies): Realtime {
     async streamOfApplication(actor, appId, { types, lastEventId, stillHolds }) {
       const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
-      const giveBack = takePlace(`${actor.kind} ${actor.id}`, STREAMS_A_TOKEN);
+      const giveBack = takePlace(
+        [`${actor.kind} ${actor.id}`, STREAMS_A_TOKEN],
+        [`all of ${developerId}`, STREAMS_A_DEVELOPER],
+      );
       let leave = giveBack;
       try {
         const begun = await beginning({ appId, userId: null }, lastEventId, async (position) => {
@@ -198,7 +201,7 @@ export function createRealtime(deps: Dependencies): Realtime {
     },
 
     async streamOfSession(session, client, lastEventId) {
-      const giveBack = takePlace(session.sessionDigest.toString('hex'), LISTENERS_A_SESSION);
+      const giveBack = takePlace([session.sessionDigest.toString('hex'), LISTENERS_A_SESSION]);
       let leave = giveBack;
       try {
         const begun = await beginning(session, lastEventId, (position) => events.anchorOf(session, position));

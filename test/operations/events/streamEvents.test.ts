@@ -155,6 +155,20 @@ describe('what is refused', () => {
   });
 });
 
+test('a developer has no more than 100, however many tokens he makes', async () => {
+  const app = await newApp(api);
+  const open = async () => {
+    const wanted = { name: 'reader', scopes: ['read'] };
+    const { body } = await api.post<{ token: string }>('/api/v2/dev/tokens', wanted, { token: app.token });
+    return Promise.all(Array.from({ length: 10 }, () => follow(api, pathOf(app), body.token)));
+  };
+  for (let tokens = 0; tokens < 10; tokens += 1) await open();
+  const refused = await api.call('GET', pathOf(app), undefined, { token: app.token });
+  expect(refused).toMatchObject({ status: 429, body: { code: 'TOO_MANY_REQUESTS' } });
+  const other = await newApp(api);
+  await follow(api, pathOf(other), other.token);
+});
+
 test('a node that is full has no room for another one', async () => {
   const small = await startTestService({ MAX_EVENT_CLIENTS: '2' });
   const app = await newApp(small.api);
