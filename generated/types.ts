@@ -1008,7 +1008,8 @@ export interface paths {
          *     An apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there. Faulty
          *     lines are in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
          *
-         *     This is a bulk call: a developer has one at a time, another one gets 429.
+         *     This is a bulk call: a developer has one at a time, another one gets 429. While other imports leave no room for its body,
+         *     it gets 503 with `Retry-After`.
          */
         post: operations["importLicenses"];
         delete?: never;
@@ -1357,7 +1358,8 @@ export interface paths {
          *     403 `QUOTA_EXCEEDED` when the plan has no room for all of them. Answers count users; one event tells
          *     webhooks of the whole import.
          *
-         *     This is a bulk call: a developer has one at a time, another one gets 429.
+         *     This is a bulk call: a developer has one at a time, another one gets 429. While other imports leave no room for its body,
+         *     it gets 503 with `Retry-After`.
          */
         post: operations["importUsers"];
         delete?: never;

@@ -13,9 +13,11 @@ export interface Bulk {
   /** Runs the work of an admitted call when its turn has come. @throws ApiError TOO_MANY_REQUESTS */
   turn<Result>(work: () => Promise<Result>): Promise<Result>;
   /**
-   * The same in a transaction, of which the developer has no other one in any process.
+   * Runs work in a transaction of which the developer has no other one in any process, when it is the call's turn.
    * @throws ApiError TOO_MANY_REQUESTS
    */
+  alone<Result>(developerId: string, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result>;
+  /** A turn of one such transaction. @throws ApiError TOO_MANY_REQUESTS */
   transaction<Result>(developerId: string, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result>;
 }
 
@@ -23,6 +25,12 @@ export interface Bulk {
 export function createBulk(knex: Knex): Bulk {
   const turns = createTurns(knex);
   const admitted = new Set<string>();
+
+  const alone: Bulk['alone'] = (developerId, work) =>
+    knex.transaction(async (trx) => {
+      if (!(await tryLockExclusive(trx, `bulk:${developerId}`))) throw busy();
+      return work(trx);
+    });
 
   return {
     async admit(developerId, call) {
@@ -37,13 +45,9 @@ export function createBulk(knex: Knex): Bulk {
 
     turn: turns.take,
 
-    transaction: (developerId, work) =>
-      turns.take(() =>
-        knex.transaction(async (trx) => {
-          if (!(await tryLockExclusive(trx, `bulk:${developerId}`))) throw busy();
-          return work(trx);
-        }),
-      ),
+    alone,
+
+    transaction: (developerId, work) => turns.take(() => alone(developerId, work)),
   };
 }
 

@@ -16,6 +16,7 @@ import { createAuthentication, type Identity } from './authentication.ts';
 import { ContractValidator } from './contract-validator.ts';
 import { deprecatedOperations, type Deprecated } from './deprecation.ts';
 import { validationFailed } from './faults.ts';
+import { HeldBodies } from './held-bodies.ts';
 import { createOnce } from './idempotency.ts';
 import { negotiate } from './media-type.ts';
 import { parseQuery } from './query.ts';
@@ -50,7 +51,7 @@ export interface Exchange {
   readonly answerHeaders: Record<string, string>;
   /** The parsed body, once there is one. */
   body?: unknown;
-  /** The body as it came, once it was read. */
+  /** The body as it came, once it was read; of an upload its SHA-256, where it must be known. */
   bytes?: Buffer;
 }
 
@@ -80,6 +81,7 @@ export async function bindContract(
     securityHandlers: createAuthentication(services),
   });
   const once = createOnce(services);
+  const held = new HeldBodies();
   await api.init();
   const router = new TableRouter(api.definition);
   api.router = router;
@@ -122,7 +124,9 @@ export async function bindContract(
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
       const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = operation as Marks;
       if (!mediaTypes.includes('application/json')) {
-        request.upload = await openUpload(exchange, mediaTypes, limit);
+        const owner = identityOf(context).actor?.developerId ?? '';
+        const hold = (body: AsyncIterable<Uint8Array>) => held.hold(exchange, owner, body);
+        request.upload = await openUpload(exchange, mediaTypes, hold, limit);
         return;
       }
       const { bytes, value } = await readJsonBody(exchange.request, limit);
@@ -138,7 +142,7 @@ export async function bindContract(
   return {
     operationsAt: (path) => router.operationsAt(path),
     deprecated: deprecatedOperations(router.getOperations()),
-    dispatch(exchange) {
+    async dispatch(exchange) {
       const { operation, path, client } = exchange;
       const { range: _range, ...withoutRange } = exchange.request.headers;
       // Ranges are for GET alone (RFC 9110, section 14.2).
@@ -150,7 +154,11 @@ export async function bindContract(
         query: parseQuery(exchange.search),
         client,
       };
-      return api.handleRequest(request, request, exchange);
+      try {
+        return await api.handleRequest(request, request, exchange);
+      } finally {
+        held.release(exchange);
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { parse } from 'content-type';
@@ -49,17 +50,20 @@ const UPLOAD_LIMIT = 32 * 1024 * 1024;
 const RUN_OFF_MS = 30_000;
 
 /**
- * Opens the body of a request that is no JSON. Where the operation takes an `Idempotency-Key` and one is sent, it is read
- * whole, because it is a part of what makes two requests the same.
+ * Opens the body of a request that is no JSON. Where the operation takes an `Idempotency-Key`, its work is one transaction,
+ * for which the body is held whole; where one is sent, the body is read before it, because it is a part of what makes two
+ * requests the same.
  * @param mediaTypes those that the operation takes
+ * @param hold reads a body that is held; see HeldBodies
  * @param limit in bytes
  * @returns the body in parts, which fails with ApiError PAYLOAD_TOO_LARGE above the limit, MALFORMED_REQUEST when it breaks
- *   off and REQUEST_TIMEOUT when it does not get on
+ *   off, REQUEST_TIMEOUT when it does not get on, and what `hold` throws
  * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
 export async function openUpload(
   exchange: Exchange,
   mediaTypes: readonly string[],
+  hold: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>,
   limit: number = UPLOAD_LIMIT,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { operation, request } = exchange;
@@ -70,11 +74,17 @@ export async function openUpload(
     throw tooLarge(limit);
   }
   const upload = limited(exchange, limit);
-  if (headers['idempotency-key'] === undefined || !takesKeys(operation)) return upload;
+  if (!takesKeys(operation)) return upload;
+  const blocks = hold(upload);
+  if (headers['idempotency-key'] === undefined) return blocks;
+  const hash = createHash('sha256');
   const parts: Uint8Array[] = [];
-  for await (const part of upload) parts.push(part);
-  exchange.bytes = Buffer.concat(parts);
-  return Readable.from([exchange.bytes]);
+  for await (const block of blocks) {
+    hash.update(block);
+    parts.push(block);
+  }
+  exchange.bytes = hash.digest();
+  return Readable.from(parts);
 }
 
 const underWay = new WeakSet<IncomingMessage>();

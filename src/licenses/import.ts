@@ -51,7 +51,7 @@ export function createLicenseImport({
   async function importTable(
     trx: Knex.Transaction,
     { appId, tiers }: Application,
-    text: readonly string[],
+    bytes: readonly Uint8Array[],
   ): Promise<{ readonly imported: number; readonly used: ReadonlySet<string> }> {
     const createdAt = clock.now();
     const faults = new LineFaults();
@@ -78,7 +78,7 @@ export function createLicenseImport({
     }
 
     let lines = 0;
-    for await (const each of readCsv(text, COLUMNS)) {
+    for await (const each of readCsv(textOf(bytes), COLUMNS)) {
       const { line } = each;
       lines += 1;
       if (lines > MOST_LINES) {
@@ -114,12 +114,11 @@ export function createLicenseImport({
       await applications.ofDeveloper(developerId, appId);
       return bulk.admit(developerId, async () => {
         // Before the transaction: a slow client must not keep one open.
-        const text: string[] = [];
-        for await (const part of textOf(upload)) text.push(part);
+        const bytes = await Array.fromAsync(upload);
         return bulk.transaction(developerId, async (trx) => {
           // The upload may have taken long.
           const application = await applications.ofDeveloper(developerId, appId);
-          const { imported, used } = await importTable(trx, application, text);
+          const { imported, used } = await importTable(trx, application, bytes);
           // Held only now: bans, pauses and the logins behind them wait no longer than for the rest.
           const { tiers } = await applications.holdOfDeveloper(trx, developerId, appId);
           if (![...used].every((tier) => tiers.includes(tier))) {

@@ -8,7 +8,9 @@ const READ_AT_ONCE = 65_536;
  * The text of an upload, without a byte order mark, a part at a time.
  * @throws ApiError MALFORMED_REQUEST when it is not UTF-8, and what the upload throws
  */
-export async function* textOf(upload: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* textOf(
+  upload: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Uint8Array) => {
     try {

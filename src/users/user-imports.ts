@@ -92,11 +92,11 @@ export function createUserImports(deps: Dependencies): UserImports {
 
   /** @throws ApiError MALFORMED_REQUEST, VALIDATION_FAILED */
   async function readUsers(
-    upload: AsyncIterable<Uint8Array>,
+    bytes: readonly Uint8Array[],
     format: ImportFormat,
     application: OwnApplication,
   ): Promise<Imported[]> {
-    const text = textOf(upload);
+    const text = textOf(bytes);
     const lines = format === 'text/csv' ? readCsv(text, COLUMNS) : readJsonLines(text, COLUMNS, ['days']);
     const users: Imported[] = [];
     const lineOf = new Map<string, number>();
@@ -167,14 +167,19 @@ export function createUserImports(deps: Dependencies): UserImports {
     async import(actor, appId, upload, format) {
       const application = await applications.ofDeveloper(actor.developerId, appId);
       return bulk.admit(actor.developerId, async () => {
-        // Before the transaction: a slow client must not keep one open.
-        const users = await readUsers(upload, format, application);
-        await bulk.transaction(actor.developerId, async (trx) => {
-          // Reading may have taken long.
-          await applications.ofDeveloper(actor.developerId, appId);
-          await insert(trx, actor, appId, users);
+        // Before the turn: a slow client must not keep others waiting.
+        const bytes = await Array.fromAsync(upload);
+        return bulk.turn(async () => {
+          // Not before the turn, because users take many times the room of their lines; nor in the transaction, which the
+          // database would end while nothing is asked of it.
+          const users = await readUsers(bytes, format, application);
+          await bulk.alone(actor.developerId, async (trx) => {
+            // Reading may have taken long.
+            await applications.ofDeveloper(actor.developerId, appId);
+            await insert(trx, actor, appId, users);
+          });
+          return users.length;
         });
-        return users.length;
       });
     },
   };
