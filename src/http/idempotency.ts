@@ -22,28 +22,35 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     const { operation, request, path, search, bytes = Buffer.alloc(0) } = exchange;
     const key = request.headers[HEADER];
     if (typeof key !== 'string' || !takesKeys(operation)) return work();
-    const owner = await ownerOf(exchange, identity);
+    const { owner, stillMay } = ownerOf(exchange, identity);
     // Nobody is answered what was for somebody with other scopes, such as a token that has more of them.
     const scopes = [...(identity.scopes ?? [])].sort().join(' ');
     const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes, scopes];
-    const { answer, replayed } = await idempotency.once(owner, key, sameRequest, async () => {
+    const recorded = async () => {
       const { status, mediaType = '', body, text, stream } = await work();
       return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
-    });
+    };
+    const { answer, replayed } = await idempotency.once(owner, key, sameRequest, recorded, stillMay);
     return { ...answer, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
   };
 
   /** Whose key it is: only who has the same credentials can send it again, and only for as long as they are good. */
-  async function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): Promise<string> {
-    if (actor) return resellerId ?? actor.developerId;
+  function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): Owner {
+    if (actor) return { owner: resellerId ?? actor.developerId };
     const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
     if (typeof appId === 'string' && typeof secret === 'string') {
-      await applications.authenticate(appId, secret);
-      return JSON.stringify([appId, secret]);
+      const stillMay = () => applications.authenticate(appId, secret);
+      return { owner: JSON.stringify([appId, secret]), stillMay };
     }
-    if (typeof email === 'string') return email.toLowerCase();
+    if (typeof email === 'string') return { owner: email.toLowerCase() };
     throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation takes no Idempotency-Key.' });
   }
+}
+
+interface Owner {
+  readonly owner: string;
+  /** Throws when his credentials are not good any more, where nothing before has looked. */
+  readonly stillMay?: () => Promise<unknown>;
 }
 
 /** Whether an operation's contract takes an `Idempotency-Key`. */

@@ -31,15 +31,17 @@ export interface Idempotency {
    * @param key as the client sent it
    * @param request what makes it the same request: method, address and body
    * @param work whatever it asks of the database joins the transaction
+   * @param stillMay throws when the owner may not see an earlier answer any more; the work must find out by itself
    * @returns the answer, and whether it is that of an earlier request
-   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, SERVICE_UNAVAILABLE when too many wait, and what the
-   *   work throws: then nothing is kept
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, SERVICE_UNAVAILABLE when too many wait, and
+   *   what `work` and `stillMay` throw: then nothing is kept
    */
   once(
     owner: string,
     key: string,
     request: readonly (string | Uint8Array)[],
     work: () => Promise<RecordedAnswer>,
+    stillMay?: () => Promise<unknown>,
   ): Promise<{ readonly answer: RecordedAnswer; readonly replayed: boolean }>;
   /** Deletes some answers that are no longer remembered. @returns how many */
   clearExpired(): Promise<number>;
@@ -56,7 +58,7 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
   const limit = pLimit(AT_ONCE);
 
   return {
-    once: async (owner, key, request, work) => {
+    once: async (owner, key, request, work, stillMay) => {
       if (limit.pendingCount >= WAITING) {
         throw new ApiError('SERVICE_UNAVAILABLE', {
           detail: 'Too many requests with an Idempotency-Key are waiting.',
@@ -71,6 +73,7 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
           throw new ApiError('IDEMPOTENCY_KEY_IN_USE', { retryAfter: 1 });
         }
         const known = await store.findAnswer(trx, keyDigest, clock.now());
+        if (known) await stillMay?.();
         if (known && !known.fingerprint.equals(fingerprint)) throw new ApiError('IDEMPOTENCY_KEY_REUSED');
         if (known)
           return { answer: await unpack(keyring.open(known.answer_sealed, context)), replayed: true };
