@@ -6,9 +6,9 @@ import { startHousekeeping } from './housekeeping.ts';
 import { prepareDrain } from './http/drain.ts';
 import { canonicalAddress } from './platform/address.ts';
 import { openAnonymousNetworks } from './platform/anonymous-networks/index.ts';
-import { openBlobs, type Blobs } from './platform/blobs/index.ts';
-import { openMqttServer, type MqttServer } from './platform/mqtt/index.ts';
-import { openBroker, type Broker } from './platform/broker/index.ts';
+import { openBlobs } from './platform/blobs/index.ts';
+import { openMqttServer } from './platform/mqtt/index.ts';
+import { openBroker } from './platform/broker/index.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/index.ts';
 import { createNewId } from './platform/ids.ts';
@@ -44,41 +44,36 @@ export async function startService(
   logger: Logger,
   sources: Sources = {},
 ): Promise<RunningService> {
-  return withDatabase(config, logger, sources, async ({ services, server, database, close }, setBaseUrl) => {
+  return withDatabase(config, logger, sources, async ({ services, server, database, opened }, setBaseUrl) => {
     const drain = prepareDrain(server);
+    const membership = services.cluster.join();
+    opened.defer(() => membership.leave());
     // Before anybody connects, so that whoever is let in misses nothing.
     const relay = await services.relay.start();
-    const realtime = services.realtime.start();
+    opened.defer(() => relay.stop());
     const brokerFeed = await services.brokerFeed?.start();
-    let mqttListener: MqttListener | undefined;
-    try {
-      mqttListener = await listenForMqtt(services, config);
-      await listen(server, config);
-    } catch (error) {
-      mqttListener?.close();
-      await realtime.stop();
-      await brokerFeed?.stop();
-      await relay.stop();
-      throw error;
-    }
+    opened.defer(() => brokerFeed?.stop());
+    // Together, because each of them may take most of the time that there is.
+    const serving: (() => unknown)[] = [];
+    opened.defer(() => together(serving));
+    const realtime = services.realtime.start();
+    serving.push(() => realtime.stop());
+    const mqttListener = await listenForMqtt(services, config);
+    if (mqttListener) serving.push(() => mqttListener.close());
+    await listen(server, config);
+    serving.push(drain);
     const baseUrl = config.baseUrl ?? addressOf(server.address() as AddressInfo);
     setBaseUrl(baseUrl);
     const housekeeping = startHousekeeping(services, logger);
-    const membership = services.cluster.join();
+    serving.push(() => housekeeping.stop());
     const webhooks = await services.webhooks.start();
+    serving.push(() => webhooks.stop());
     return {
       baseUrl,
       mqttPort: mqttListener?.port,
       services,
       database,
-      async stop() {
-        mqttListener?.close();
-        await Promise.all([housekeeping.stop(), realtime.stop(), webhooks.stop(), drain()]);
-        await brokerFeed?.stop();
-        await relay.stop();
-        await membership.leave();
-        await close();
-      },
+      stop: () => opened.disposeAsync(),
     };
   });
 }
@@ -92,45 +87,43 @@ export async function useServices(
   logger: Logger,
   work: (services: Services, database: Database, baseUrl: string) => Promise<void>,
 ): Promise<void> {
-  await withDatabase(config, logger, {}, async ({ services, database, close }, setBaseUrl) => {
+  await withDatabase(config, logger, {}, async ({ services, database, opened }, setBaseUrl) => {
     const baseUrl = config.baseUrl ?? addressOf({ address: config.host, port: config.port });
     setBaseUrl(baseUrl);
     await work(services, database, baseUrl);
-    await close();
+    await opened.disposeAsync();
   });
 }
 
-/** What a service is made of, and what ends it all. */
+/** What a service is made of. */
 interface Parts extends Composition {
   readonly database: Database;
-  close(): Promise<void>;
+  /** Ends what was opened and started, the last of it first. */
+  readonly opened: AsyncDisposableStack;
 }
 
-/** Closes what was opened again when anything fails on the way. */
+/** Ends what was opened and started when anything fails on the way. */
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
   { clock = systemClock, random = systemRandom }: Sources,
   work: (parts: Parts, setBaseUrl: (url: string) => void) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, logger });
+  const opened = new AsyncDisposableStack();
   let known = '';
   const baseUrl = () => known;
   const webUrl = () => config.webUrl ?? known;
   const nodeId = createNewId(clock, random)('node');
-  let broker: Broker | undefined;
-  let blobs: Blobs | undefined;
-  let mqtt: MqttServer | undefined;
-  const close = async () => {
-    await mqtt?.close();
-    blobs?.close();
-    await broker?.close();
-    await database.close();
-  };
   try {
-    broker = await openBroker({ brokerUrl: config.brokerUrl, nodeId, logger });
-    blobs = await openBlobs({ filesUrl: config.filesUrl, folder: join(config.dataDir, 'files') });
-    mqtt = await openMqttServer(logger);
+    const { databaseUrl, dataDir, brokerUrl, filesUrl } = config;
+    const database = await openDatabase({ databaseUrl, dataDir, logger });
+    opened.defer(() => database.close());
+    const broker = await openBroker({ brokerUrl, nodeId, logger });
+    opened.defer(() => broker.close());
+    const blobs = await openBlobs({ filesUrl, folder: join(dataDir, 'files') });
+    opened.defer(() => blobs.close());
+    const mqtt = await openMqttServer(logger);
+    opened.defer(() => mqtt.close());
     const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
     const surroundings = {
       config,
@@ -147,11 +140,19 @@ async function withDatabase<Result>(
       webUrl,
     };
     const parts = await compose(surroundings);
-    return await work({ ...parts, database, close }, (url) => (known = url));
+    return await work({ ...parts, database, opened }, (url) => (known = url));
   } catch (error) {
-    await close();
+    await opened
+      .disposeAsync()
+      .catch((cause: unknown) => logger.debug({ err: cause }, 'the failed start could not be undone'));
     throw error;
   }
+}
+
+/** Ends several things at the same time. @throws when one of them does, after all have ended */
+async function together(ends: readonly (() => unknown)[]): Promise<void> {
+  const ended = await Promise.allSettled(ends.map(async (end) => end()));
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
 }
 
 interface MqttListener {

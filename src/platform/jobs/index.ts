@@ -150,7 +150,13 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
       );
       const working = workOn(started, queue, { concurrency, worker, logger });
       wakers.push(working.wake);
-      await started.start();
+      try {
+        await started.start();
+      } catch (error) {
+        await working.stop();
+        await started.stop({ graceful: false, close: false });
+        throw error;
+      }
       boss = started;
       working.begin();
       return {

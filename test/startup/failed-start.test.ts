@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { PgBoss } from 'pg-boss';
+import { expect, test, vi } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { startService } from '../../src/service.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryFolder } from '../support/processes.ts';
+import { MASTER_KEY } from '../support/service.ts';
+
+/** Sockets and what listens for them, in this process. */
+const sockets = () => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe)/.test(name)).length;
+
+test('a start that fails after it listens ends all that it began, and says why', async ({
+  onTestFinished,
+}) => {
+  const databaseUrl = await createTestDatabase();
+  const database = await connectTo(databaseUrl);
+  const [port, mqttPort] = [await freePort(), await freePort()];
+  const config = loadConfig({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: await temporaryFolder(),
+    MASTER_KEY,
+    PORT: String(port),
+    MQTT_PORT: String(mqttPort),
+  });
+  const listens = async (at: number) => {
+    const socket = connect(at, '127.0.0.1');
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    return open;
+  };
+  const before = sockets();
+
+  // The queue of jobs is the last that starts; it starts once before, where its tables are made.
+  const { start } = PgBoss.prototype;
+  const late = new Error('The queue of jobs failed.');
+  let listened: unknown[] = [];
+  const starting = vi.spyOn(PgBoss.prototype, 'start').mockImplementation(async function (this: PgBoss) {
+    const boss = await start.call(this);
+    if (starting.mock.calls.length === 1) return boss;
+    listened = [await listens(port), await listens(mqttPort)];
+    throw late;
+  });
+  onTestFinished(() => starting.mockRestore());
+
+  await expect(startService(config, createLogger('fatal'))).rejects.toBe(late);
+  expect(starting).toHaveBeenCalledTimes(2);
+  expect(listened).toEqual([true, true]);
+  expect([await listens(port), await listens(mqttPort)]).toEqual([false, false]);
+  await expect.poll(sockets).toBeLessThanOrEqual(before);
+  const left = () =>
+    database.query<{ connections: number; nodes: number }>(
+      `select (select count(*)::int from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()) as connections,
+         (select count(*)::int from nodes) as nodes`,
+    );
+  await expect.poll(async () => (await left()).rows).toEqual([{ connections: 0, nodes: 0 }]);
+
+  starting.mockRestore();
+  const service = await startService(config, createLogger('fatal'));
+  expect(await listens(port)).toBe(true);
+  await service.stop();
+  expect(await listens(port)).toBe(false);
+});
