@@ -20046,6 +20046,9 @@ export const responseValidators = {
 "404": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"408": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "409": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -20403,6 +20406,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"408": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "409": {
@@ -22744,6 +22750,8 @@ export const responseHeaders = {
 "x-request-id": true},
 "404": {
 "x-request-id": true},
+"408": {
+"x-request-id": true},
 "409": {
 "x-request-id": true},
 "413": {
@@ -23025,6 +23033,8 @@ export const responseHeaders = {
 "403": {
 "x-request-id": true},
 "404": {
+"x-request-id": true},
+"408": {
 "x-request-id": true},
 "409": {
 "x-request-id": true},

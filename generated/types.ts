@@ -1009,7 +1009,8 @@ export interface paths {
          *     lines are in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
          *
          *     This is a bulk call: a developer has one at a time, another one gets 429. While other imports leave no room for its body,
-         *     it gets 503 with `Retry-After`.
+         *     it gets 503 with `Retry-After`. For each 30 seconds of waiting at least 1 MiB of the body must come: otherwise 408
+         *     `REQUEST_TIMEOUT`.
          */
         post: operations["importLicenses"];
         delete?: never;
@@ -1359,7 +1360,8 @@ export interface paths {
          *     webhooks of the whole import.
          *
          *     This is a bulk call: a developer has one at a time, another one gets 429. While other imports leave no room for its body,
-         *     it gets 503 with `Retry-After`.
+         *     it gets 503 with `Retry-After`. For each 30 seconds of waiting at least 1 MiB of the body must come: otherwise 408
+         *     `REQUEST_TIMEOUT`.
          */
         post: operations["importUsers"];
         delete?: never;
@@ -4331,6 +4333,37 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
+        /** @description The body does not come. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://127.0.0.1:3000/errors/request-timeout",
+                 *       "title": "Request timeout",
+                 *       "status": 408,
+                 *       "detail": "Less than 32 KiB of the body came within 30 seconds."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "REQUEST_TIMEOUT",
+                 *       "code": 408,
+                 *       "message": "Less than 32 KiB of the body came within 30 seconds.",
+                 *       "hint": "Send the whole request within 30 seconds.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/request-timeout",
+                 *       "type": "http://127.0.0.1:3000/errors/request-timeout",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
         /** @description The body is larger than 128 KiB. */
         PayloadTooLarge: {
             headers: {
@@ -7126,6 +7159,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7979,6 +8013,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -9345,37 +9380,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The body does not come. */
-            408: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "http://127.0.0.1:3000/errors/request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "Less than 32 KiB of the body came within 30 seconds."
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "error": "REQUEST_TIMEOUT",
-                     *       "code": 408,
-                     *       "message": "Less than 32 KiB of the body came within 30 seconds.",
-                     *       "hint": "Send the whole request within 30 seconds.",
-                     *       "docs_url": "http://127.0.0.1:3000/errors/request-timeout",
-                     *       "type": "http://127.0.0.1:3000/errors/request-timeout",
-                     *       "timestamp": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LegacyError"];
-                };
-            };
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];

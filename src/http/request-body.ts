@@ -8,7 +8,7 @@ import type { Exchange } from './contract.ts';
 import { takesKeys } from './idempotency.ts';
 import { countHeader } from './request-fault.ts';
 import { parseStrictJson } from './strict-json.ts';
-import { UploadPace } from './upload-pace.ts';
+import { HELD_BYTES, STORED_BYTES, UploadPace } from './upload-pace.ts';
 
 /** 128 KiB, where an operation names no other limit: enough for a list of executable hashes. */
 export const BODY_LIMIT = 131_072;
@@ -73,9 +73,8 @@ export async function openUpload(
     request.resume();
     throw tooLarge(limit);
   }
-  const upload = limited(exchange, limit);
-  if (!takesKeys(operation)) return upload;
-  const blocks = hold(upload);
+  if (!takesKeys(operation)) return limited(exchange, limit, new UploadPace(STORED_BYTES));
+  const blocks = hold(limited(exchange, limit, new UploadPace(HELD_BYTES)));
   if (headers['idempotency-key'] === undefined) return blocks;
   const hash = createHash('sha256');
   const parts: Uint8Array[] = [];
@@ -94,9 +93,12 @@ export function isUploading(request: IncomingMessage): boolean {
   return underWay.has(request);
 }
 
-async function* limited({ request, answerHeaders }: Exchange, limit: number): AsyncGenerator<Uint8Array> {
+async function* limited(
+  { request, answerHeaders }: Exchange,
+  limit: number,
+  pace: UploadPace,
+): AsyncGenerator<Uint8Array> {
   let received = 0;
-  const pace = new UploadPace();
   const parts = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
   const nextPart = () =>
     parts.next().catch((cause: unknown) => {

@@ -2,16 +2,23 @@ import { ApiError } from '../errors/api-error.ts';
 
 /** Of what is waited for a client, so much may pass until… */
 const WINDOW_MS = 30_000;
-/** …so much has come: about 1 KiB a second. */
-const LEAST_BYTES = 32_768;
+/** …so much of what is stored as it comes has come: about 1 KiB a second. */
+export const STORED_BYTES = 32_768;
+/** …or so much of what is held in memory, where others wait for the room. */
+export const HELD_BYTES = 1_048_576;
 
 /**
- * How fast an upload must be. It may take as long as it likes, but each 30 s of waiting for it must bring 32 KiB. Time in which
- * nobody waits, because what has come is being stored, does not count.
+ * How fast an upload must be. It may take as long as it likes, but each 30 s of waiting for it must bring so many bytes. Time
+ * in which nobody waits, because what has come is being stored, does not count.
  */
 export class UploadPace {
+  readonly #leastBytes: number;
   #waitedMs = 0;
   #bytes = 0;
+
+  constructor(leastBytes: number) {
+    this.#leastBytes = leastBytes;
+  }
 
   /**
    * Waits for the next part of an upload.
@@ -20,13 +27,13 @@ export class UploadPace {
   async next(part: Promise<IteratorResult<Buffer, undefined>>): Promise<IteratorResult<Buffer, undefined>> {
     const began = performance.now();
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const giveUp = () => reject(tooSlow());
+    const giveUp = () => reject(tooSlow(this.#leastBytes));
     const timer = setTimeout(giveUp, WINDOW_MS - this.#waitedMs);
     try {
       const result = await Promise.race([part, late]);
       this.#waitedMs += performance.now() - began;
       this.#bytes += result.value?.length ?? 0;
-      if (this.#bytes >= LEAST_BYTES) this.#waitedMs = this.#bytes = 0;
+      if (this.#bytes >= this.#leastBytes) this.#waitedMs = this.#bytes = 0;
       return result;
     } finally {
       clearTimeout(timer);
@@ -34,8 +41,8 @@ export class UploadPace {
   }
 }
 
-function tooSlow(): ApiError {
+function tooSlow(leastBytes: number): ApiError {
   return new ApiError('REQUEST_TIMEOUT', {
-    detail: `Less than ${LEAST_BYTES / 1024} KiB of the body came within ${WINDOW_MS / 1000} seconds.`,
+    detail: `Less than ${leastBytes / 1024} KiB of the body came within ${WINDOW_MS / 1000} seconds.`,
   });
 }
