@@ -47,8 +47,8 @@ export interface paths {
          *     of both versions accept it. `signature` of the answer is the hexadecimal HMAC-SHA-256, under the same secret, of
          *     `nonce + "." + JCS(answer without signature)`, JCS being RFC 8785: check it before anything else is believed.
          *
-         *     The first login binds the account to the machine if registration has not; with the switch `hwid_lock` on,
-         *     another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
+         *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`); with the
+         *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
          *     password give the same 401 `INVALID_CREDENTIALS` in the same time. While the application is paused every login
          *     gets 403 `APPLICATION_PAUSED`. Under the switch `require_subscription` a user without a running subscription
          *     gets 403 `SUBSCRIPTION_EXPIRED`. Banned users (only after the password was right), machines and addresses get
@@ -437,8 +437,8 @@ export interface paths {
          *     Creates a session of exactly 24 hours, bound to `hwid`. `token` is a signed JWT (JWS, EdDSA); `session_id` is
          *     128 random bits. Either of them is accepted by verify-session and logout.
          *
-         *     The first login binds the account to the machine if registration has not; with the switch
-         *     `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown
+         *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`); with the
+         *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown
          *     user and wrong password give the same 401 `INVALID_CREDENTIALS` in the same time. While the
          *     application is paused every login gets 403 `APPLICATION_PAUSED`. Under the switch
          *     `require_subscription` a user without a running subscription gets 403 `SUBSCRIPTION_EXPIRED`.

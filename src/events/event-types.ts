@@ -18,6 +18,7 @@ export const eventTypes = {
   'user.deleted': 'user',
   'user.banned': 'user',
   'user.unbanned': 'user',
+  'user.hwid_bound': 'user',
   'user.hwid_reset': 'user',
   'user.password_changed': 'user',
   'user.subscription_extended': 'user',

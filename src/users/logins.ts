@@ -103,8 +103,11 @@ export function createLogins(deps: Dependencies): Logins {
       hwidDigests: [hwidDigest],
       address: client.address,
     });
-    if (!user.hwid_digest) await store.bindHwid(trx, user.user_id, hwidDigest);
-    else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
+    if (user.hwid_digest === null) {
+      await store.bindHwid(trx, user.user_id, hwidDigest);
+      const { appId } = application;
+      await events.record(trx, { type: 'user.hwid_bound', appId, userId: user.user_id });
+    } else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
     const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
     const tier = standing.status === 'active' ? standing.tier : null;
     if (application.requireSubscription && tier === null) throw new ApiError('SUBSCRIPTION_EXPIRED');

@@ -116,6 +116,29 @@ describe('hardware', () => {
     expect((await api.login(app.with(machine))).status).toBe(200);
   });
 
+  test('a login that binds the machine says so, once and without the identifier', async () => {
+    const app = await newApp(api);
+    const user = await newUser(api, app);
+    const database = await connectTo(databaseUrl);
+    const told = async () => {
+      const { rows } = await database.query<{ username: string; data: object }>(
+        `select u.username, e.data from events e join users u using (user_id)
+         where e.app_id = $1 and e.type = 'user.hwid_bound'`,
+        [app.app_id],
+      );
+      return rows;
+    };
+    await api.login(app.with(user));
+    expect(await told()).toEqual([]);
+    await database.query('update users set hwid_digest = null where username = $1', [user.username]);
+    await app.patch({ require_subscription: true });
+    expectError(await api.login(app.with(user)), 403, 'SUBSCRIPTION_EXPIRED');
+    expect(await told()).toEqual([]);
+    await app.patch({ require_subscription: false });
+    for (const hwid of [user.hwid, user.hwid, newHwid()]) await api.login(app.with({ ...user, hwid }));
+    expect(await told()).toEqual([{ username: user.username, data: {} }]);
+  });
+
   test('two machines that log in first at once: one is bound', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
