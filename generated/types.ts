@@ -764,6 +764,9 @@ export interface paths {
          * Search the audit log
          * @description Every change that was made on the developer's side: by whom, from which address, to what. Entries are written in
          *     the transaction of the change and never altered. Newest first, in pages; what is given must match exactly.
+         *
+         *     Where `data` names what has `changed`, it holds the new values too, by the same names; e-mail addresses of users and
+         *     URLs of webhooks are only named.
          */
         get: operations["listAuditLog"];
         put?: never;

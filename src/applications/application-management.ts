@@ -106,15 +106,16 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
         const now = clock.now();
         const before = toApplication(row);
         const after = changeStatus(before, status ?? fromSwitch ?? before.status, now);
+        const columns = toColumns(settings);
         await store.updateApplication(trx, appId, {
-          ...toColumns(settings),
+          ...columns,
           status: after.status,
           paused_at: after.pausedAt,
           paused_total_ms: after.pausedTotalMs,
           updated_at: now,
         });
-        const changed = Object.keys(toColumns(settings));
-        const change = { appId, data: { status_code: after.status, changed }, actor };
+        const data = { status_code: after.status, changed: Object.keys(columns) };
+        const change = { appId, data, remark: columns, actor };
         await events.record(trx, { type: eventOf(before.status, after.status), ...change });
         return toOwnApplication(await required(store.findApplicationOfDeveloper(trx, developerId, appId)));
       });

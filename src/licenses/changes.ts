@@ -132,7 +132,14 @@ export function createLicenseChanges(deps: Dependencies): LicenseChanges {
         if (Object.keys(changes).length === 0) return safe.open(license);
         const row = await store.updateLicense(trx, licenseId, changes);
         const data = { license_id: licenseId, changed: Object.keys(changes) };
-        await events.record(trx, { type: 'license.updated', appId, data, actor, target: licenseId });
+        await events.record(trx, {
+          type: 'license.updated',
+          appId,
+          data,
+          remark: changes,
+          actor,
+          target: licenseId,
+        });
         return safe.open(row);
       }),
 

@@ -184,7 +184,9 @@ export function createUserManagement(deps: Dependencies): UserManagement {
         if (Object.keys(changes).length === 0) return;
         await store.updateUser(trx, userId, changes);
         const data = { changed: Object.keys(changes) };
-        await events.record(trx, { type: 'user.updated', appId, userId, data, actor });
+        // Without the e-mail address: entries outlive their user.
+        const remark = { role };
+        await events.record(trx, { type: 'user.updated', appId, userId, data, remark, actor });
       });
     },
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Applications } from '../applications/applications.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
-import { isEventType, type Events, type EventType } from '../events/events.ts';
+import { isEventType, type Change, type Events, type EventType } from '../events/events.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
@@ -140,15 +140,16 @@ export function createWebhooks(deps: Dependencies): Webhooks {
     work: (
       trx: Knex.Transaction,
       row: store.WebhookRow,
-    ) => Promise<{ readonly result: Result; readonly data?: Readonly<Record<string, unknown>> }>,
+    ) => Promise<{ readonly result: Result } & Pick<Change, 'data' | 'remark'>>,
   ): Promise<Result> {
     return knex.transaction(async (trx) => {
       await applications.lockOfDeveloper(trx, actor.developerId, appId);
-      const { result, data } = await work(trx, await find(trx, appId, webhookId));
+      const { result, data, remark } = await work(trx, await find(trx, appId, webhookId));
       await events.record(trx, {
         type,
         appId,
         data: { webhook_id: webhookId, ...data },
+        ...(remark && { remark }),
         actor,
         target: webhookId,
       });
@@ -238,6 +239,8 @@ export function createWebhooks(deps: Dependencies): Webhooks {
         return {
           result: toWebhook({ ...row, ...columns }),
           data: { changed, ...(enabled !== undefined && { enabled }) },
+          // Without the URL, which often holds a secret.
+          remark: { types, description },
         };
       });
     },

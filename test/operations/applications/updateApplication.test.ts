@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
+import { published } from '../../realtime/support/published.ts';
 import { SECOND } from '../../support/clock.ts';
 import { newApp, newDeveloper } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { auditOf } from '../support/variables.ts';
 
 type Application = components['schemas']['ApplicationResult'];
 
-const { api, clock } = await startTestService();
+const service = await startTestService();
+const { api, clock } = service;
 const developer = await newDeveloper(api);
 
 const patch = (app_id: string, body: unknown, token: string | undefined = developer.token) =>
@@ -143,6 +146,31 @@ describe('VALIDATION_FAILED', async () => {
   test('refuses a body that is no object', async () => {
     for (const body of ['[]', '"x"', '1', 'null', 'true']) expectFaults(await patch(app_id, body), '');
   });
+});
+
+test('the audit log holds the new values, and what sessions are told only names them', async () => {
+  const app = await newApp(api, developer);
+  const change = {
+    executable_hashes: ['ab'.repeat(32)],
+    download_url: 'https://example.com/a',
+    tiers: ['Pro'],
+  };
+  await patch(app.app_id, { ...change, status: 'paused' });
+  await patch(app.app_id, { minimum_version: null });
+  const changed = Object.keys(change);
+  const told = [
+    { status_code: 'paused', changed },
+    { status_code: 'paused', changed: ['minimum_version'] },
+  ];
+  expect(await auditOf(api, app)).toMatchObject([
+    { action: 'application.updated', data: { ...told[1], minimum_version: null } },
+    { action: 'application.paused', data: { ...told[0], ...change } },
+    { action: 'application.created' },
+  ]);
+  await published(service);
+  const events = `/api/v2/dev/apps/${app.app_id}/events?type=application.paused,application.updated`;
+  const { body } = await api.call<{ data: { data: object }[] }>('GET', events, undefined, developer);
+  expect(body.data.map(({ data }) => data)).toEqual(told);
 });
 
 test('members that the contract does not name change nothing', async () => {

@@ -5,6 +5,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 import { expectForeignIsAbsent, licensesOf, scoped } from '../support/licenses.ts';
+import { auditOf } from '../support/variables.ts';
 
 const { api, clock } = await startTestService();
 const app = await newApp(api);
@@ -23,6 +24,17 @@ test('changes what is sent, and nothing else', async () => {
   const none = await licenses.update(license_id, { note: null, redeem_by: null });
   expect(none.body.license).toEqual({ ...before, note: null, redeem_by: null });
   expect((await licenses.get(license_id)).body.license).toEqual(none.body.license);
+});
+
+test('the audit log holds the new values', async () => {
+  const { license_id } = await create({ redeem_by: inDays(clock, 3) });
+  const redeem_by = inDays(clock, 4);
+  await licenses.update(license_id, { note: 'Spring sale', redeem_by });
+  await licenses.update(license_id, { redeem_by: null });
+  expect((await auditOf(api, app)).slice(0, 2)).toMatchObject([
+    { data: { license_id, changed: ['redeem_by'], redeem_by: null } },
+    { data: { license_id, changed: ['note', 'redeem_by'], note: 'Spring sale', redeem_by } },
+  ]);
 });
 
 test('a last day that was put off lets the key be redeemed', async () => {

@@ -4,6 +4,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectFaults } from '../support/errors.ts';
 import { testForeignUsers } from '../support/foreign-users.ts';
 import { callUsers, registered, viewOf } from '../support/users.ts';
+import { auditOf } from '../support/variables.ts';
 
 const service = await startTestService();
 const { api } = service;
@@ -23,6 +24,17 @@ test('changes what is sent, and a login answers with the role', async () => {
   expect(await viewOf(api, app, user.userId)).toMatchObject({ email: 'new@example.com', role: 'Größe 1' });
   const removed = await callUsers(api, app, 'PATCH', `/${user.userId}`, { email: null });
   expect(removed.body['email']).toBeNull();
+});
+
+test('the audit log holds the new role, and of the e-mail address only that it changed', async () => {
+  const app = await newApp(api);
+  const { userId } = await registered(api, app);
+  await callUsers(api, app, 'PATCH', `/${userId}`, { email: 'new@example.com', role: 'admin' });
+  await callUsers(api, app, 'PATCH', `/${userId}`, { email: null });
+  const [second, first] = (await auditOf(api, app)) as { action: string; data: object }[];
+  expect(first).toMatchObject({ action: 'user.updated' });
+  expect(first!.data).toEqual({ changed: ['email', 'role'], role: 'admin' });
+  expect(second!.data).toEqual({ changed: ['email'] });
 });
 
 test('what is not the developer’s to change stays', async () => {

@@ -13,6 +13,7 @@ import {
   type Schemas,
 } from '../../webhooks/support/webhooks.ts';
 import { expectFaults } from '../support/errors.ts';
+import { auditOf } from '../support/variables.ts';
 
 const { api, clock } = await startTestService(LOOPBACK);
 
@@ -79,6 +80,24 @@ test('other endpoints are told what has changed, without the URL', async () => {
   await expect
     .poll(() => witness.received.map(({ message }) => message.data))
     .toEqual([{ webhook_id, changed: ['url', 'enabled'], enabled: false }]);
+});
+
+test('the audit log holds the new values, and of the URL only that it changed', async () => {
+  const { app, webhook_id, patch } = await scene();
+  await patch({
+    url: 'https://example.com/secret',
+    types: ['ban.lifted'],
+    description: null,
+    enabled: false,
+  });
+  const [entry] = (await auditOf(api, app)) as { data: object }[];
+  expect(entry!.data).toEqual({
+    webhook_id,
+    changed: ['url', 'types', 'description', 'enabled'],
+    types: ['ban.lifted'],
+    description: null,
+    enabled: false,
+  });
 });
 
 describe('VALIDATION_FAILED', () => {
