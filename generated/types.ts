@@ -1915,8 +1915,9 @@ export interface paths {
          *     version and is for everybody.
          *
          *     An upload may take as long as it needs, but for each 30 seconds of waiting at least 32 KiB must come: otherwise 408
-         *     `REQUEST_TIMEOUT`. An application has at most 1000 files: above that 403 `QUOTA_EXCEEDED`. A developer can have 4
-         *     uploads under way on one node: above that 429.
+         *     `REQUEST_TIMEOUT`. An application has at most 1000 files, and all files of a developer have at most 10 GiB together
+         *     unless the service is set up otherwise (`FILE_QUOTA_BYTES`): above that 403 `QUOTA_EXCEEDED`, as soon as it is known
+         *     of the body. A replaced content counts no more. A developer can have 4 uploads under way on one node: above that 429.
          */
         put: operations["uploadFile"];
         post?: never;

@@ -44,6 +44,8 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly headers: Lowercased<ParametersOf<operations[Id], 'header'>>;
   /** A body that is no JSON, on operations that take one. */
   readonly upload: AsyncIterable<Uint8Array>;
+  /** How many bytes it has, where the client says so before it sends them. */
+  readonly uploadBytes: number | undefined;
   /** Which of the contract's media types it has. */
   readonly uploadType: UploadTypes<operations[Id]>;
   /** Of those that the contract declares for a successful answer, the one that the client likes best. */

@@ -170,6 +170,15 @@ export const settings = {
     default: '`1073741824`',
     description: 'How large a hosted file may be, in bytes.',
   },
+  FILE_QUOTA_BYTES: {
+    parse: z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/, { error: 'must be a whole number of bytes' })
+      .transform(Number)
+      .default(10 * 1024 ** 3),
+    default: '`10737418240`',
+    description: 'How large all hosted files of one developer may be together, in bytes.',
+  },
   WEBHOOK_NETWORKS: {
     parse: networks.default([]),
     default: 'none',
@@ -215,6 +224,7 @@ export interface Config {
   readonly brokerUrl: string | undefined;
   readonly filesUrl: string | undefined;
   readonly fileMaxBytes: number;
+  readonly fileQuotaBytes: number;
   /** Undefined for no MQTT over TCP. */
   readonly mqttPort: number | undefined;
   readonly maxEventClients: number;
@@ -252,6 +262,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     brokerUrl: read('BROKER_URL'),
     filesUrl: read('FILES_URL'),
     fileMaxBytes: read('FILE_MAX_BYTES'),
+    fileQuotaBytes: read('FILE_QUOTA_BYTES'),
     mqttPort: read('MQTT_PORT'),
     maxEventClients: read('MAX_EVENT_CLIENTS'),
     eventDays: read('EVENT_DAYS'),

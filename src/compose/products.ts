@@ -18,7 +18,7 @@ export function composeProducts(before: Foundation & Accounts & Licensing) {
   const resellerLicenses = createResellerLicenses({ ...before, safe: createKeySafe(before) });
   return {
     variables: createVariables(before),
-    files: createFiles(before),
+    files: createFiles({ ...before, quotaBytes: before.config.fileQuotaBytes }),
     resellers: createResellers({ ...before, ledger }),
     resellerAccount: createResellerAccount({ ...before, ledger, resellerLicenses }),
     statistics: createStatistics(before),

@@ -19,6 +19,23 @@ export async function lockFiles(trx: Knex.Transaction, appId: string): Promise<v
   await lockExclusive(trx, `files:${appId}`);
 }
 
+/**
+ * Waits for uploads to the developer's other applications, and keeps them out until the transaction ends. Whoever needs the
+ * lock of an application's files too takes that one first.
+ */
+export async function lockFilesOfDeveloper(trx: Knex.Transaction, developerId: string): Promise<void> {
+  await lockExclusive(trx, `developer-files:${developerId}`);
+}
+
+/** @returns how many bytes all files of the developer's applications have */
+export async function sumSizes(db: Knex, developerId: string): Promise<number> {
+  const [row] = await db('files')
+    .join('applications', 'applications.app_id', 'files.app_id')
+    .where({ developer_id: developerId, deleted_at: null })
+    .select<[{ bytes: number }]>(db.raw('coalesce(sum(size), 0)::bigint as bytes'));
+  return row!.bytes;
+}
+
 export async function findFile(db: Knex, appId: string, name: string): Promise<FileRow | undefined> {
   return db<FileRow>('files').where({ app_id: appId, name }).first();
 }

@@ -62,15 +62,16 @@ export interface Downloader {
 export interface Files {
   /**
    * Creates a file or replaces its content: whoever downloads gets the old one or the new one. A failed upload changes nothing.
-   * @throws ApiError APPLICATION_NOT_FOUND, before the content is read; CHECKSUM_MISMATCH, QUOTA_EXCEEDED,
-   *   TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE, and what the content throws
+   * @param settings and of how many bytes the content is, where that is known before it is read
+   * @throws ApiError APPLICATION_NOT_FOUND, before the content is read; CHECKSUM_MISMATCH, QUOTA_EXCEEDED as soon as it is
+   *   known, TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE, and what the content throws
    */
   upload(
     actor: Actor,
     appId: string,
     name: string,
     content: AsyncIterable<Uint8Array>,
-    settings: FileSettings & Checksums,
+    settings: FileSettings & Checksums & { readonly bytes?: number | undefined },
   ): Promise<HostedFile>;
   /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND */
   get(developerId: string, appId: string, name: string): Promise<HostedFile>;
@@ -107,15 +108,41 @@ interface Dependencies {
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly newId: NewId;
+  /** What all files of one developer may have together. */
+  readonly quotaBytes: number;
 }
 
-export function createFiles({ knex, applications, events, blobs, clock, newId }: Dependencies): Files {
+export function createFiles(deps: Dependencies): Files {
+  const { knex, applications, events, blobs, clock, newId, quotaBytes } = deps;
   const contents = createContents({ knex, blobs, clock, newId });
 
   async function required(appId: string, name: string, db: Knex = knex): Promise<store.FileRow> {
     const row = await store.findFile(db, appId, name);
     if (!row) throw new ApiError('FILE_NOT_FOUND');
     return row;
+  }
+
+  /** @returns how many bytes a file may have; never less than it has, also where the quota was larger once */
+  async function roomFor(db: Knex, developerId: string, before: store.FileRow | undefined): Promise<number> {
+    const replaced = before?.size ?? 0;
+    return Math.max(replaced, quotaBytes - (await store.sumSizes(db, developerId)) + replaced);
+  }
+
+  function assertRoom(bytes: number, room: number): void {
+    if (bytes <= room) return;
+    throw new ApiError('QUOTA_EXCEEDED', {
+      detail: `All your files together may have ${quotaBytes} bytes.`,
+    });
+  }
+
+  /** A content that fails as soon as it is larger than what was left when it began. */
+  async function* within(room: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const piece of content) {
+      bytes += piece.length;
+      assertRoom(bytes, room);
+      yield piece;
+    }
   }
 
   async function open(row: store.FileRow, wishes: Wishes): Promise<Download> {
@@ -153,10 +180,12 @@ export function createFiles({ knex, applications, events, blobs, clock, newId }:
   }
 
   return {
-    async upload(actor, appId, name, content, { version, authenticatedOnly, ...checksums }) {
+    async upload(actor, appId, name, content, { version, authenticatedOnly, bytes, ...checksums }) {
       const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
-      return contents.store(developerId, content, async ({ blobId, size, sha256, keep }) => {
+      const room = await roomFor(knex, developerId, await store.findFile(knex, appId, name));
+      assertRoom(bytes ?? 0, room);
+      return contents.store(developerId, within(room, content), async ({ blobId, size, sha256, keep }) => {
         assertIntact(sha256, checksums);
         return knex.transaction(async (trx) => {
           await applications.holdOfDeveloper(trx, developerId, appId);
@@ -166,6 +195,8 @@ export function createFiles({ knex, applications, events, blobs, clock, newId }:
           if (!before && (await store.countFiles(trx, appId)) >= MOST_FILES) {
             throw new ApiError('QUOTA_EXCEEDED', { detail: `There is room for ${MOST_FILES} files.` });
           }
+          await store.lockFilesOfDeveloper(trx, developerId);
+          assertRoom(size, await roomFor(trx, developerId, before));
           const now = clock.now();
           const row: store.FileRow = {
             file_id: before?.file_id ?? newId('fil'),

@@ -172,6 +172,7 @@ function toHandlerRequest(
     ...identityOf(context),
     body: request.requestBody,
     upload: request.upload,
+    uploadBytes: announcedBytes(raw),
     uploadType: request.upload && mediaTypeOf(raw),
     path: context.request.params,
     query: context.request.query,
@@ -180,6 +181,10 @@ function toHandlerRequest(
     client: request.client,
     signer: request.signer,
   } as unknown as HandlerRequest<OperationId>;
+}
+
+function announcedBytes({ headers }: IncomingMessage): number | undefined {
+  return headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
 }
 
 /** Whoever the security handlers have found. */

@@ -230,7 +230,8 @@ test('a file that is replaced while it is opened is asked again whether it needs
   };
   const { applications, events } = service.services;
   const newId = createNewId(clock, systemRandom);
-  const files = createFiles({ knex: service.database.knex, applications, events, blobs, clock, newId });
+  const { knex } = service.database;
+  const files = createFiles({ knex, applications, events, blobs, clock, newId, quotaBytes: 1000 });
   const wishes = { range: undefined, ifRange: undefined, ifNoneMatch: undefined };
   const opening = files.downloadForProgram({ appId: app.app_id, session: undefined }, 'patch.bin', wishes);
   await expect(opening).rejects.toMatchObject({ code: 'UNAUTHORIZED' });

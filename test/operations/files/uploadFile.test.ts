@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { sendRaw } from '../../assurance/support/raw.ts';
 import { SECOND } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
-import { newApp, type App } from '../../support/fixtures.ts';
+import { newApp, newDeveloper, type App } from '../../support/fixtures.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import {
   download,
@@ -19,7 +19,7 @@ import {
 } from '../support/files.ts';
 import { auditOf } from '../support/variables.ts';
 
-const service = await startFileService({ FILE_MAX_BYTES: '100000' });
+const service = await startFileService({ FILE_MAX_BYTES: '100000', FILE_QUOTA_BYTES: '150000' });
 const { api, clock, databaseUrl, contents } = service;
 
 const read = async (app: App, name: string) => (await download(api, downloadOf(app, name))).content;
@@ -319,6 +319,79 @@ test('QUOTA_EXCEEDED above 1000 files; one that is there can still be replaced',
   expectError(await putFile(api, app, 'more', 'x'), 403, 'QUOTA_EXCEEDED');
   expect(await contents()).toEqual(before);
   await upload(api, app, 'last', 'y');
+});
+
+describe('QUOTA_EXCEEDED above FILE_QUOTA_BYTES', () => {
+  const twoApps = async () => {
+    const developer = await newDeveloper(api);
+    return [await newApp(api, developer), await newApp(api, developer)] as const;
+  };
+  const isFull = async (app: App, name: string, bytes: number) => {
+    const before = await contents();
+    expectError(await putFile(api, app, name, newContent(bytes)), 403, 'QUOTA_EXCEEDED');
+    expect(await contents()).toEqual(before);
+  };
+
+  test('of all applications of the developer, and of nobody else', async () => {
+    const [one, two] = await twoApps();
+    await upload(api, one, 'a', newContent(90_000));
+    await isFull(two, 'b', 60_001);
+    await upload(api, two, 'b', newContent(60_000));
+    await isFull(one, 'c', 1);
+    await upload(api, one, 'empty', '');
+    expect(await names(two)).toEqual(['b']);
+    await upload(api, await newApp(api), 'a', newContent(100_000));
+  });
+
+  test('what is replaced or deleted, and a deleted application, counts no more', async () => {
+    const [one, two] = await twoApps();
+    await upload(api, one, 'a', newContent(100_000));
+    await upload(api, one, 'a', newContent(100_000));
+    await upload(api, one, 'a', newContent(80_000));
+    await isFull(two, 'b', 70_001);
+    await upload(api, two, 'b', newContent(70_000));
+    await isFull(two, 'b', 70_001);
+    await api.call('DELETE', fileOf(two, 'b'), undefined, { token: two.token });
+    await upload(api, two, 'c', newContent(50_000));
+    await isFull(two, 'd', 20_001);
+    await api.call('DELETE', `/api/v2/dev/apps/${one.app_id}`, undefined, { token: one.token });
+    await upload(api, two, 'd', newContent(100_000));
+  });
+
+  test('files that are too large together can shrink, but not grow', async () => {
+    const [one, two] = await twoApps();
+    await upload(api, one, 'a', newContent(50_000));
+    await upload(api, two, 'b', newContent(50_000));
+    const database = await connectTo(databaseUrl);
+    await database.query('update files set size = 200000 where app_id = $1', [two.app_id]);
+    await isFull(one, 'a', 50_001);
+    await upload(api, one, 'a', newContent(50_000));
+    await upload(api, one, 'a', newContent(49_999));
+    await isFull(one, 'a', 50_000);
+  });
+
+  test.each([
+    ['before anything of it has come, where its length is announced', { 'content-length': '60001' }, 0],
+    ['as soon as too much has come, where it is not', {}, 60_001],
+  ])('is answered %s', async (_, announced, bytes) => {
+    const [one, two] = await twoApps();
+    await upload(api, one, 'a', newContent(90_000));
+    const before = await contents();
+    const sent = request(api.baseUrl + fileOf(two, 'b'), {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${two.token}`,
+        'content-type': 'application/octet-stream',
+        ...announced,
+      },
+    });
+    if (bytes > 0) sent.write(newContent(bytes));
+    else sent.flushHeaders();
+    const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+    expect(answer.statusCode).toBe(403);
+    sent.on('error', () => {}).destroy();
+    await expect.poll(contents).toEqual(before);
+  });
 });
 
 test('TOO_MANY_REQUESTS for a fifth upload at the same time; others are not kept out by it', async () => {
