@@ -974,6 +974,8 @@ export interface paths {
          *       he has. One that has ended begins anew with `license_ids`, and stays ended with `all`.
          *     - Lifetimes, banned keys and keys that would reach more than 36,500 days are left as they are.
          *
+         *     Changes of the application do not wait for it: the days count from when it began, whatever pauses come in between.
+         *
          *     This is a bulk call: a developer has one at a time, another one gets 429.
          */
         post: operations["extendLicenses"];
@@ -1312,7 +1314,8 @@ export interface paths {
          *     `unchanged`; identifiers that are no user of the application's count as `unknown`.
          *
          *     All of it happens or nothing; until then the users that are meant cannot log in or redeem keys, which takes about a
-         *     second for 10,000. An event for each user tells his sessions.
+         *     second for 10,000. Changes of the application do not wait for it: the days count from when it began, whatever pauses come
+         *     in between. When `tier` is removed meanwhile it gets 400 `VALIDATION_FAILED`. An event for each user tells his sessions.
          *
          *     This is a bulk call: a developer has one at a time, another one gets 429.
          */

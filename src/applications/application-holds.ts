@@ -21,6 +21,12 @@ export interface ApplicationHolds {
   hold(trx: Knex.Transaction, appId: string): Promise<Application>;
   /** The same for an application of the developer, whatever its status. @throws ApiError APPLICATION_NOT_FOUND */
   holdOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
+  /**
+   * The same for the end of long work that holds what others wait for while they hold the application, such as users: a change
+   * that waits for those others is not waited for.
+   * @throws ApiError APPLICATION_NOT_FOUND
+   */
+  pinOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
   /** Holds an application of the developer alone: for what must come before or after every login. @throws ApiError APPLICATION_NOT_FOUND */
   lockOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
 }
@@ -34,6 +40,13 @@ export function createApplicationHolds({ clock }: { readonly clock: Clock }): Ap
     async holdOfDeveloper(trx, developerId, appId) {
       return toOwnApplication(
         await required(store.holdApplicationOfDeveloper(trx, developerId, appId)),
+        clock.now(),
+      );
+    },
+
+    async pinOfDeveloper(trx, developerId, appId) {
+      return toOwnApplication(
+        await required(store.pinApplicationOfDeveloper(trx, developerId, appId)),
         clock.now(),
       );
     },

@@ -79,6 +79,19 @@ export async function holdApplicationOfDeveloper(
   return findApplicationOfDeveloper(trx, developerId, appId);
 }
 
+/**
+ * The same by its row instead of the advisory lock: it waits for changes that are being written, and not behind one that still
+ * waits for others.
+ */
+export async function pinApplicationOfDeveloper(
+  trx: Knex.Transaction,
+  developerId: string,
+  appId: string,
+): Promise<ApplicationWithUsage | undefined> {
+  const [row] = await ofDeveloper(trx, developerId).where('a.app_id', appId).forShare('a');
+  return row;
+}
+
 /** Reads an application of the developer for a change: who holds it or changes it is waited for. */
 export async function lockApplicationOfDeveloper(
   trx: Knex.Transaction,

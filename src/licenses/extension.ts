@@ -53,6 +53,8 @@ interface Dependencies {
 interface Attempt {
   readonly trx: Knex.Transaction;
   readonly application: Application;
+  /** When the application was read: the moment at which all days are added. */
+  readonly now: Date;
   readonly selection: store.Selection;
   readonly days: number;
   /** Subscriptions that have ended begin anew. */
@@ -68,11 +70,10 @@ export function createLicenseExtension(deps: Dependencies): LicenseExtension {
 
   /** @returns keys that gave a user days, and how many users those are */
   async function extendHolders(
-    { trx, application, selection, days, revive }: Attempt,
+    { trx, application, now, selection, days, revive }: Attempt,
     userIds: readonly string[],
   ): Promise<{ keys: number; users: number }> {
     const held = await store.findHeldTiers(trx, selection, userIds);
-    const now = clock.now();
     const wanted = held.map(({ user_id: userId, tier, licenses }) => ({ userId, tier, licenses }));
     const added = await extendSubscriptions(trx, wanted, { durationDays: days, revive }, application, now);
     await events.record(
@@ -150,14 +151,21 @@ export function createLicenseExtension(deps: Dependencies): LicenseExtension {
       const ids = licenseIds && [...new Set(licenseIds)].sort();
       const selection: store.Selection = { appId, licenseIds: ids, tier };
 
-      const work = async (trx: Knex.Transaction): Promise<Extended> => {
-        const application = await applications.holdOfDeveloper(trx, developerId, appId);
+      const work = async (trx: Knex.Transaction, application: Application, now: Date): Promise<Extended> => {
         if (ids && (await store.countLicenses(trx, selection)) < ids.length) {
           throw new ApiError('LICENSE_NOT_FOUND', {
             detail: 'The application has not all of these licences.',
           });
         }
-        const extended = await extendAll({ trx, application, selection, days, revive: ids !== undefined });
+        const extended = await extendAll({
+          trx,
+          application,
+          now,
+          selection,
+          days,
+          revive: ids !== undefined,
+        });
+        await applications.pinOfDeveloper(trx, developerId, appId);
         await events.record(trx, {
           type: 'license.extended',
           appId,
@@ -168,7 +176,14 @@ export function createLicenseExtension(deps: Dependencies): LicenseExtension {
         return extended;
       };
 
-      const attempts = (within: Knex) => again(() => within.transaction(work));
+      // Not held meanwhile: bans, pauses and the logins behind them would wait for seconds. Added at one moment, the days are
+      // right whatever pauses come after it.
+      const attempts = (within: Knex) =>
+        again(async () => {
+          const application = await applications.ofDeveloper(developerId, appId);
+          const now = clock.now();
+          return within.transaction((trx) => work(trx, application, now));
+        });
       if (ids && ids.length <= SLICE) return attempts(knex);
       return bulk.admit(developerId, () => bulk.transaction(developerId, attempts));
     },

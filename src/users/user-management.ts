@@ -132,6 +132,7 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     trx: Knex.Transaction,
     application: OwnApplication,
     userIds: readonly string[] | undefined,
+    now: Date,
   ): AsyncGenerator<string[]> {
     if (userIds) {
       const sorted = [...new Set(userIds)].sort();
@@ -142,7 +143,7 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     }
     let after = '';
     for (;;) {
-      const slice = await bulkStore.lockSubscribers(trx, application, { after, limit: SLICE }, clock.now());
+      const slice = await bulkStore.lockSubscribers(trx, application, { after, limit: SLICE }, now);
       if (slice.length > 0) yield slice;
       if (slice.length < SLICE) return;
       after = slice.at(-1)!;
@@ -237,12 +238,14 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     async extendMany(actor, appId, { tier, durationDays, userIds }) {
       await applications.ofDeveloper(actor.developerId, appId);
       const work = async (trx: Knex.Transaction) => {
-        const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
+        // Not held meanwhile: bans, pauses and the logins behind them would wait for seconds. Made at this one moment, the
+        // extension is right whatever pauses come after it.
+        const application = await applications.ofDeveloper(actor.developerId, appId);
         if (tier !== undefined) assertTier(tier, application);
         const now = clock.now();
         let found = 0;
         let count = 0;
-        for await (const slice of slicesOf(trx, application, userIds)) {
+        for await (const slice of slicesOf(trx, application, userIds, now)) {
           found += slice.length;
           if (found > MAX_EXTENDED) {
             throw invalidMember(
@@ -256,6 +259,8 @@ export function createUserManagement(deps: Dependencies): UserManagement {
           await events.record(trx, ...extended.map((each) => toChange(appId, durationDays, each)));
           count += extended.length;
         }
+        const current = await applications.pinOfDeveloper(trx, actor.developerId, appId);
+        if (tier !== undefined) assertTier(tier, current);
         const counts = {
           extended: count,
           unchanged: found - count,

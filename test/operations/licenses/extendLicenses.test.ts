@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
-import { newApp, newDeveloper, newUser, type App } from '../../support/fixtures.ts';
+import { ban, newApp, newDeveloper, newHwid, newUser, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays, verifyAnew } from '../support/journeys.ts';
@@ -230,6 +230,64 @@ describe('VALIDATION_FAILED', async () => {
   test('PAYLOAD_TOO_LARGE above 1 MiB', async () => {
     const answer = await licenses.extend({ days: 7, license_ids: ['l'.repeat(1_100_000)] });
     expectError(answer, 413, 'PAYLOAD_TOO_LARGE');
+  });
+});
+
+describe('while a holder is waited for', () => {
+  /** Extends a key of 30 days and its holder by 7, and does something else while he is held by somebody else. */
+  async function extendDuring(app: App, happening: () => Promise<unknown>) {
+    const { license_id, user } = await redeemed(api, app);
+    const database = await connectTo(databaseUrl);
+    await database.query('begin');
+    const held = 'select from users where app_id = $1 and username = $2 for update';
+    await database.query(held, [app.app_id, user.username]);
+    const extending = licensesOf(api, app).extend({ days: 7, license_ids: [license_id] });
+    const waiting = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
+    await happening();
+    await database.query('rollback');
+    return { answer: await extending, user };
+  }
+
+  test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
+    const app = await newApp(api);
+    const { answer, user } = await extendDuring(app, async () => {
+      await app.patch({ paused: true });
+      clock.advance(60_000);
+    });
+    expect(answer.body).toMatchObject({ users: 1, left: 0 });
+    expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 37 - 60_000 / DAY) });
+  });
+
+  test('bans of machines and logins of others do not wait', async () => {
+    const app = await newApp(api);
+    const other = await newUser(api, app);
+    const { answer } = await extendDuring(app, async () => {
+      await ban(api, app, { kind: 'hardware', hwid: newHwid() });
+      expect((await api.login(app.with(other))).status).toBe(200);
+    });
+    expect(answer.body).toMatchObject({ users: 1 });
+  });
+
+  test('its end does not wait behind a change that has the application alone', async () => {
+    const app = await newApp(api);
+    const change = await connectTo(databaseUrl);
+    const { answer } = await extendDuring(app, async () => {
+      await change.query('begin');
+      await change.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app.app_id]);
+    });
+    expect(answer.body).toMatchObject({ users: 1 });
+    await change.query('rollback');
+  });
+
+  test('APPLICATION_NOT_FOUND when the application is deleted, and nothing is extended', async () => {
+    const app = await newApp(api);
+    const { answer, user } = await extendDuring(app, () =>
+      api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token }),
+    );
+    expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+    expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 30) });
   });
 });
 

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
-import { newApp, unique, type App } from '../../support/fixtures.ts';
+import { ban, newApp, newHwid, unique, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
@@ -148,6 +148,71 @@ test('one at a time for a developer: TOO_MANY_REQUESTS; others go on', async () 
   await database.query('rollback');
   expect((await first).body).toMatchObject({ extended: 1 });
   expect((await extend(other, { days: 1, all: true })).body).toMatchObject({ extended: 0 });
+});
+
+describe('while a user is waited for', () => {
+  /** Extends a user who has Pro for a day by 7 days, and does something else while he is held by somebody else. */
+  async function extendDuring(app: App, happening: () => Promise<unknown>) {
+    const [user] = (await users(app, 1)) as [string];
+    await give(app, user, 'Pro', 1);
+    const database = await connectTo(service.databaseUrl);
+    await database.query('begin');
+    await database.query('select from users where user_id = $1 for update', [user]);
+    const extending = extend(app, { days: 7, tier: 'Pro', all: true });
+    const waiting = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
+    await happening();
+    await database.query('rollback');
+    return { answer: await extending, user };
+  }
+
+  test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
+    const app = await newApp(api);
+    const { answer, user } = await extendDuring(app, async () => {
+      await app.patch({ paused: true });
+      clock.advance(60_000);
+      await app.patch({ paused: false });
+    });
+    expect(answer.body).toEqual({ status: 'success', extended: 1, unchanged: 0, unknown: 0 });
+    expect((await endOf(app, user)).expires_at).toBe(inDays(clock, 8));
+  });
+
+  test('bans of machines and logins of others do not wait', async () => {
+    const app = await newApp(api);
+    const other = await registered(api, app);
+    const { answer } = await extendDuring(app, async () => {
+      await ban(api, app, { kind: 'hardware', hwid: newHwid() });
+      expect((await api.login(app.with(other))).status).toBe(200);
+    });
+    expect(answer.body).toMatchObject({ extended: 1 });
+  });
+
+  test('its end does not wait behind a change that has the application alone', async () => {
+    const app = await newApp(api);
+    const change = await connectTo(service.databaseUrl);
+    const { answer } = await extendDuring(app, async () => {
+      await change.query('begin');
+      await change.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app.app_id]);
+    });
+    expect(answer.body).toMatchObject({ extended: 1 });
+    await change.query('rollback');
+  });
+
+  test('VALIDATION_FAILED when the tier is removed, and nothing is extended', async () => {
+    const app = await newApp(api);
+    const { answer, user } = await extendDuring(app, () => app.patch({ tiers: ['Standard'] }));
+    expectFaults(answer, '/tier');
+    expect((await endOf(app, user)).expires_at).toBe(inDays(clock, 1));
+  });
+
+  test('APPLICATION_NOT_FOUND when the application is deleted', async () => {
+    const app = await newApp(api);
+    const { answer } = await extendDuring(app, () =>
+      api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token }),
+    );
+    expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+  });
 });
 
 test('an Idempotency-Key adds once', async () => {
