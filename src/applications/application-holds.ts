@@ -22,7 +22,7 @@ export interface ApplicationHolds {
   /** The same for an application of the developer, whatever its status. @throws ApiError APPLICATION_NOT_FOUND */
   holdOfDeveloper(trx: Knex.Transaction, developerId: string, appId: string): Promise<OwnApplication>;
   /**
-   * The same for the end of long work that holds what others wait for while they hold the application, such as users: a change
+   * The same for the end of long work that holds what others wait for while they hold the application, such as users or their names: a change
    * that waits for those others is not waited for.
    * @throws ApiError APPLICATION_NOT_FOUND
    */

@@ -145,7 +145,7 @@ export function createUserImports(deps: Dependencies): UserImports {
     }
     taken.throwAny('USERNAME_TAKEN');
     // Held only now: a pause or a deletion that comes in between waits no longer than for the rest.
-    const application = await applications.holdOfDeveloper(trx, actor.developerId, appId);
+    const application = await applications.pinOfDeveloper(trx, actor.developerId, appId);
     if (users.some(({ grant }) => grant && !application.tiers.includes(grant.tier))) {
       throw new ApiError('VALIDATION_FAILED', { detail: 'The tiers have changed during the import.' });
     }

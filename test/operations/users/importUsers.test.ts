@@ -408,3 +408,22 @@ test('TOO_MANY_REQUESTS while the developer imports already', async () => {
   await database.query('rollback');
   expect((await first).status).toBe(201);
 });
+
+test('its end does not wait behind a change that waits for a registration of one of its names', async () => {
+  const app = await newApp(api);
+  const [name, change] = [await connectTo(service.databaseUrl), await connectTo(service.databaseUrl)];
+  await name.query('begin');
+  await name.query(
+    `insert into users (user_id, app_id, username, username_key, created_at) values ('usr_y', $1, 'ada', 'ada', now())`,
+    [app.app_id],
+  );
+  const importing = importCsv(app, 'username\nada');
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await name.query(waiting)).rowCount, { interval: 5 }).toBe(1);
+  await change.query('begin');
+  await change.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app.app_id]);
+  await name.query('rollback');
+  expect((await importing).status).toBe(201);
+  await change.query('rollback');
+});
