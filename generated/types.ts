@@ -1147,8 +1147,8 @@ export interface paths {
         put?: never;
         /**
          * Lift the ban of a licence key
-         * @description The key is unused or redeemed again, as it was. Bans of users stay: lift them by themselves. A key that is not banned gets 409
-         *     `LICENSE_STATE_CONFLICT`.
+         * @description The key is unused, redeemed or paused again, as it was before the ban; one that was imported as banned is unused. Bans of
+         *     users stay: lift them by themselves. A key that is not banned gets 409 `LICENSE_STATE_CONFLICT`.
          */
         post: operations["unbanLicense"];
         delete?: never;

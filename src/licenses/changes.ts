@@ -87,7 +87,11 @@ export function createLicenseChanges(deps: Dependencies): LicenseChanges {
     const license = found(await store.lockLicenseById(trx, appId, licenseId));
     const status = statusAfter(name, license);
     if (!status) throw conflict(license);
-    const row = await store.updateLicense(trx, licenseId, { status, ban_reason: reason });
+    const row = await store.updateLicense(trx, licenseId, {
+      status,
+      ban_reason: reason,
+      status_before_ban: name === 'ban' ? license.status : null,
+    });
     await events.record(trx, {
       type: EVENTS[name],
       appId,

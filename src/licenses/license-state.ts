@@ -21,6 +21,8 @@ export interface LicenseRow extends KeyColumns {
   /** The reseller who generated it; null for the developer's own. */
   readonly reseller_id: string | null;
   readonly ban_reason: string | null;
+  /** Null for one that is not banned, or came banned from another system. */
+  readonly status_before_ban: LicenseStatus | null;
 }
 
 /** What a developer does to a licence besides changing its terms. */
@@ -40,13 +42,13 @@ export function redeemability(
 }
 
 /**
- * The status of a licence after a step. Whoever lifts a ban or a pause finds the licence as it was before: redeemed when
- * somebody has redeemed it.
+ * The status of a licence after a step. Whoever lifts a ban finds the licence as it was before, paused when it was, and whoever
+ * lifts a pause finds it redeemed when somebody has redeemed it.
  * @returns undefined when the step cannot be taken
  */
 export function statusAfter(
   step: LicenseStep,
-  license: { readonly status: LicenseStatus; readonly redeemed_at: Date | null },
+  license: Pick<LicenseRow, 'status' | 'redeemed_at' | 'status_before_ban'>,
 ): LicenseStatus | undefined {
   const { status } = license;
   const restored = license.redeemed_at === null ? 'unused' : 'redeemed';
@@ -54,7 +56,7 @@ export function statusAfter(
     case 'ban':
       return status === 'banned' ? undefined : 'banned';
     case 'unban':
-      return status === 'banned' ? restored : undefined;
+      return status === 'banned' ? (license.status_before_ban ?? restored) : undefined;
     case 'pause':
       return status === 'unused' || status === 'redeemed' ? 'paused' : undefined;
     case 'resume':

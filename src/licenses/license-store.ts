@@ -108,7 +108,9 @@ export async function lockLicenseById(
 export async function updateLicense(
   trx: Knex.Transaction,
   licenseId: string,
-  changes: Partial<Pick<LicenseRow, 'status' | 'note' | 'redeem_by' | 'redeemed_by' | 'ban_reason'>>,
+  changes: Partial<
+    Pick<LicenseRow, 'status' | 'note' | 'redeem_by' | 'redeemed_by' | 'ban_reason' | 'status_before_ban'>
+  >,
 ): Promise<LicenseRow> {
   const [row] = await trx<LicenseRow>('licenses')
     .where({ license_id: licenseId })

@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-alter table licenses add ban_reason text;
+alter table licenses add ban_reason text, add status_before_ban text;
 comment on column licenses.ban_reason is 'Why it is banned, in the developer''s own words';
+comment on column licenses.status_before_ban is 'What its status becomes when the ban is lifted; null where it is not banned, or was when it was imported';
 
 do $$ begin
   create extension if not exists pg_trgm;
@@ -13,5 +14,5 @@ end $$`);
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('alter table licenses drop ban_reason');
+  await knex.raw('alter table licenses drop ban_reason, drop status_before_ban');
 }

@@ -147,14 +147,20 @@ describe('a mask', () => {
 
 test('steps lead where they should, and back to what was before', () => {
   const at = new Date('2026-11-21T10:00:00.000Z');
-  const after = (step: Parameters<typeof statusAfter>[0], status: LicenseStatus, redeemed_at: Date | null) =>
-    statusAfter(step, { status, redeemed_at });
+  const after = (
+    step: Parameters<typeof statusAfter>[0],
+    status: LicenseStatus,
+    redeemed_at: Date | null,
+    status_before_ban: LicenseStatus | null = null,
+  ) => statusAfter(step, { status, redeemed_at, status_before_ban });
   for (const redeemed_at of [null, at]) {
     const before = redeemed_at ? 'redeemed' : 'unused';
     expect(after('ban', before, redeemed_at)).toBe('banned');
     expect(after('ban', 'paused', redeemed_at)).toBe('banned');
     expect(after('ban', 'banned', redeemed_at)).toBeUndefined();
     expect(after('unban', 'banned', redeemed_at)).toBe(before);
+    for (const status of [before, 'paused'] as const)
+      expect(after('unban', 'banned', redeemed_at, status)).toBe(status);
     expect(after('pause', before, redeemed_at)).toBe('paused');
     expect(after('resume', 'paused', redeemed_at)).toBe(before);
     for (const status of [before, 'paused'] as const)

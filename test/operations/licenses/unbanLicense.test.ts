@@ -27,9 +27,34 @@ test('a redeemed key is redeemed as before, and logs its user in', async () => {
   expect((await api.loginWithLicense(login)).status).toBe(200);
 });
 
-test('a key that was paused before is not paused any more; a ban of its user stays', async () => {
+test('a key that was paused before is paused again, and usable once it is resumed', async () => {
+  const [unused] = await licenses.create(1);
+  const { license_id: used } = await redeemed(api, app);
+  for (const [id, status] of [
+    [unused!.license_id, 'unused'],
+    [used, 'redeemed'],
+  ] as const) {
+    await licenses.pause(id);
+    await licenses.ban(id);
+    expect((await licenses.unban(id)).body.license.status).toBe('paused');
+    expect((await licenses.resume(id)).body.license.status).toBe(status);
+    await licenses.ban(id);
+    expect((await licenses.unban(id)).body.license.status).toBe(status);
+  }
+  const { username } = await newUser(api, app);
+  const { license_key } = unused!;
+  expect((await api.activate(app.with({ username, license_key }))).status).toBe(200);
+});
+
+test('a key that was imported as banned is unused', async () => {
+  await licenses.import('key,tier,duration_days,status\nBANNED-KEY-1,Pro,30,banned\n');
+  const { data } = (await licenses.list('?status=banned')).body;
+  expect(data.map(({ license_key }) => license_key)).toEqual(['BANNED-KEY-1']);
+  expect((await licenses.unban(data[0]!.license_id)).body.license.status).toBe('unused');
+});
+
+test('a ban of its user stays', async () => {
   const { license_id, user } = await redeemed(api, app);
-  await licenses.pause(license_id);
   await licenses.ban(license_id, { ban_user: true });
   expect((await licenses.unban(license_id)).body.license.status).toBe('redeemed');
   expectError(await api.login(app.with(user)), 403, 'USER_BANNED');
