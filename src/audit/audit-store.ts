@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { idRange } from '../platform/ids.ts';
 
 export interface AuditRow {
   readonly audit_id: string;
@@ -23,18 +24,19 @@ export interface AuditFilter {
   readonly actorId?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
+  /** In canonical form. */
   readonly address?: string | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
-/** Newest first; ids sort by time of creation. */
-export async function listEntries(
+/** Newest first; ids sort by time of creation. Whatever the filter, a page is read off one index in its order. */
+export function listEntries(
   db: Knex,
   developerId: string,
   filter: AuditFilter,
   page: { readonly before: string | undefined; readonly limit: number },
-): Promise<AuditRow[]> {
+): Knex.QueryBuilder<AuditRow, AuditRow[]> {
   const { appId, actorId, action, target, address, since, until } = filter;
   const query = db<AuditRow>('audit_log')
     .where({ developer_id: developerId })
@@ -45,6 +47,9 @@ export async function listEntries(
   if (action !== undefined) void query.where({ action });
   if (target !== undefined) void query.where({ target });
   if (address !== undefined) void query.where({ address });
+  const { from, below } = idRange('aud', { since, until });
+  if (from !== undefined) void query.where('audit_id', '>=', from);
+  if (below !== undefined) void query.where('audit_id', '<', below);
   if (since !== undefined) void query.where('created_at', '>=', since);
   if (until !== undefined) void query.where('created_at', '<', until);
   if (page.before !== undefined) void query.where('audit_id', '<', page.before);

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import { canonicalAddress } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import * as store from './audit-store.ts';
@@ -56,6 +57,8 @@ interface Dependencies {
 export function createAudit({ knex, clock, newId }: Dependencies): Audit {
   return {
     async record(trx, actor, { action, appId, target, data = {} }) {
+      // Before the id: a search by time relies on ids that are no older than their entries.
+      const createdAt = clock.now();
       await store.insertEntry(trx, {
         audit_id: newId('aud'),
         developer_id: actor.developerId,
@@ -66,11 +69,13 @@ export function createAudit({ knex, clock, newId }: Dependencies): Audit {
         action,
         target: target ?? null,
         data,
-        created_at: clock.now(),
+        created_at: createdAt,
       });
     },
 
-    async list(developerId, filter, request) {
+    async list(developerId, { address, ...wanted }, request) {
+      // What is no address is found nowhere.
+      const filter = { ...wanted, address: address && (canonicalAddress(address) ?? address) };
       const page = await readPage(
         request,
         'aud',

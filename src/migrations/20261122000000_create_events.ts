@@ -37,7 +37,7 @@ end $$;
 create trigger events_announced after insert on events for each statement execute function announce_events();
 
 create table audit_log (
-  audit_id text collate "C" primary key,
+  audit_id text collate "C" not null,
   developer_id text collate "C" not null,
   app_id text collate "C",
   actor_kind text not null,
@@ -46,11 +46,16 @@ create table audit_log (
   action text collate "C" not null,
   target text collate "C",
   data jsonb not null,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  primary key (developer_id, audit_id)
 );
-create index audit_log_developer on audit_log (developer_id, audit_id);
-create index audit_log_app on audit_log (developer_id, app_id, audit_id);
+create index audit_log_app on audit_log (developer_id, app_id, audit_id) where app_id is not null;
+create index audit_log_target on audit_log (developer_id, target, audit_id) where target is not null;
+create index audit_log_action on audit_log (developer_id, action, audit_id);
+create index audit_log_actor on audit_log (developer_id, actor_id, audit_id);
+create index audit_log_address on audit_log (developer_id, address, audit_id);
 comment on table audit_log is 'Who did what from where. Rows are never changed';
+comment on column audit_log.address is 'In canonical form';
 comment on column audit_log.target is 'The id of what it was done to';
 
 create function refuse_change() returns trigger language plpgsql as $$

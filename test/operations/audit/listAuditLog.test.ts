@@ -1,5 +1,10 @@
+import createKnex from 'knex';
+import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
+import { listEntries, type AuditFilter } from '../../../src/audit/audit-store.ts';
+import { createNewId } from '../../../src/platform/ids.ts';
+import { systemRandom } from '../../../src/platform/random.ts';
 import { SECOND } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { ban, newApp, newDeveloper, newUser, type App, type Developer } from '../../support/fixtures.ts';
@@ -14,6 +19,8 @@ const { api, clock } = service;
 
 const list = (token: string, query = '') =>
   api.call<components['schemas']['AuditLog']>('GET', `/api/v2/dev/audit-log${query}`, undefined, { token });
+
+const shifted = (moment: string, ms: number) => new Date(Date.parse(moment) + ms).toISOString();
 
 describe('a search', () => {
   let developer: Developer;
@@ -62,9 +69,19 @@ describe('a search', () => {
     ['a part of an action', () => 'action=application', []],
     ['target', () => `target=${bot.token_id}`, [1]],
     ['address', () => 'address=127.0.0.1', [0, 1, 2, 3, 4]],
+    ['address as mapped IPv6', () => 'address=::FFFF:127.0.0.1', [0, 1, 2, 3, 4]],
     ['another address', () => 'address=203.0.113.9', []],
+    ['what is no address', () => 'address=localhost', []],
     ['since', () => `since=${middle}`, [0, 1, 2]],
     ['until', () => `until=${middle}`, [3, 4]],
+    ['since the millisecond after', () => `since=${shifted(middle, 1)}`, [0]],
+    ['until the millisecond after', () => `until=${shifted(middle, 1)}`, [1, 2, 3, 4]],
+    ['since the millisecond before', () => `since=${shifted(middle, -1)}`, [0, 1, 2]],
+    ['until the millisecond before', () => `until=${shifted(middle, -1)}`, [3, 4]],
+    ['since the beginning of time', () => 'since=0000-01-01T00:00:00Z', [0, 1, 2, 3, 4]],
+    ['since its end', () => 'since=9999-12-31T23:59:59-23:59', []],
+    ['until the beginning of time', () => 'until=0000-01-01T00:00:00Z', []],
+    ['until its end', () => 'until=9999-12-31T23:59:59-23:59', [0, 1, 2, 3, 4]],
     ['since and until', () => `since=${middle}&until=${clock.now().toISOString()}`, [1, 2]],
     ['several at once', () => `app_id=${second!.app_id}&action=application.created&since=${middle}`, [2]],
     ['what contradicts itself', () => `app_id=${second!.app_id}&target=${first!.app_id}`, []],
@@ -135,6 +152,91 @@ test('entries cannot be changed, deleted or truncated, not even in the database'
   }
   expect(await auditLog(api, developer)).toEqual(before);
 });
+
+test('an entry is found by its time also after the clock was set back', async () => {
+  const developer = await newDeveloper(api);
+  clock.advance(-10 * SECOND);
+  const begun = clock.now().toISOString();
+  const app = await newApp(api, developer);
+  const found = async (query: string) =>
+    (await list(developer.token, `?action=application.created&${query}`)).body.data;
+  expect(await found(`since=${begun}`)).toMatchObject([{ target: app.app_id, created_at: begun }]);
+  expect(await found(`until=${shifted(begun, 1)}`)).toHaveLength(1);
+  expect(await found(`until=${begun}`)).toEqual([]);
+  clock.advance(10 * SECOND);
+});
+
+describe('a page of a long log', () => {
+  const ENTRIES = 20_000;
+  const developerId = 'dev_of_a_long_log';
+  const begun = new Date('2026-01-01T00:00:00.000Z');
+  const after = (minutes: number) => new Date(begun.getTime() + minutes * 60 * SECOND);
+  const knex = createKnex({ client: 'pg' });
+
+  beforeAll(async () => {
+    let minute = 0;
+    const newId = createNewId({ now: () => after(minute) }, systemRandom);
+    const ids = Array.from({ length: ENTRIES }, (_, index) => {
+      minute = index;
+      return newId('aud');
+    });
+    const database = new pg.Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    await database.query(
+      `insert into audit_log
+       select id, $1, 'app_usual', 'api_token', case n when 9 then 'tok_rare' else 'tok_usual' end,
+         case n when 9 then '203.0.113.9' else '203.0.113.1' end,
+         case n when 9 then 'user.banned' else 'user.updated' end, 'usr_' || n, '{}',
+         $2::timestamptz + (n - 1) * interval '1 minute'
+       from unnest($3::text[]) with ordinality as entry (id, n)`,
+      [developerId, begun, ids],
+    );
+    await database.query('analyze audit_log');
+    await database.end();
+  });
+
+  test.each<[string, AuditFilter, number]>([
+    ['everything', {}, 21],
+    ['a rare target', { target: 'usr_9' }, 1],
+    ['a target of none', { target: 'usr_absent' }, 0],
+    ['a rare action', { action: 'user.banned' }, 1],
+    ['an action of none', { action: 'user.absent' }, 0],
+    ['a frequent action', { action: 'user.updated' }, 21],
+    ['a rare actor', { actorId: 'tok_rare' }, 1],
+    ['an actor of none', { actorId: 'tok_absent' }, 0],
+    ['a rare address', { address: '203.0.113.9' }, 1],
+    ['an address of none', { address: '198.51.100.1' }, 0],
+    ['an application of none', { appId: 'app_absent' }, 0],
+    ['the future', { since: after(ENTRIES) }, 0],
+    ['the last minutes', { since: after(ENTRIES - 5) }, 5],
+    ['the first minutes', { until: after(5) }, 5],
+    ['minutes in between', { since: after(9_000), until: after(9_005) }, 5],
+    ['a frequent action in the future', { action: 'user.updated', since: after(ENTRIES) }, 0],
+    ['a frequent actor long ago', { actorId: 'tok_usual', until: after(5) }, 5],
+  ])('of %s is read off an index', async (_what, filter, found) => {
+    const database = await connectTo(service.databaseUrl);
+    const { sql, bindings } = listEntries(knex, developerId, filter, { before: undefined, limit: 21 })
+      .toSQL()
+      .toNative();
+    const { rows } = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `explain (analyze, format json) ${sql}`,
+      [...bindings],
+    );
+    const { Plan: limit } = rows[0]!['QUERY PLAN'][0];
+    const [scan] = limit.Plans!;
+    expect(limit['Actual Rows']).toBe(found);
+    expect(scan).toMatchObject({ 'Node Type': 'Index Scan', 'Scan Direction': 'Backward' });
+    // The clock may have been set back by a minute.
+    expect(scan!['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(filter.until ? 1 : 0);
+  });
+});
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
 
 test('a change that fails leaves no entry', async () => {
   const developer = await newDeveloper(api);
