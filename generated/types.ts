@@ -331,7 +331,7 @@ export interface paths {
          *
          *     When the session ends, its event is the last one and the stream ends. The stream also ends, after an event of its own
          *     that is not kept and has no `id`, when the session expires (`session.expired`) and when it may not go on, because its
-         *     machine or network was banned or a switch shuts it out (`session.refused`, with the `code` that verify-session answers
+         *     machine or network was banned, a switch shuts it out or a subscription that it needs is over (`session.refused`, with the `code` that verify-session answers
          *     with). It ends after `application.disabled` and `application.deleted`, and without a word when the service stops or
          *     nobody reads it: then come back with `Last-Event-ID`. One session has at most 5 streams and MQTT connections on one
          *     node: above that 429.

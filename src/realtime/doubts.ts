@@ -5,7 +5,7 @@ import type { PublishedEvent } from '../events/events.ts';
 import { isWithin } from '../platform/address.ts';
 import type { Logger } from '../platform/logger.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions, Verification } from '../sessions/sessions.ts';
 import type { Listeners, SessionListener } from './listeners.ts';
 
 const CHECKED_AT_ONCE = 64;
@@ -26,12 +26,16 @@ interface Dependencies {
 export interface Doubts {
   /** Takes an event that may raise doubts. */
   note(event: PublishedEvent): void;
+  /** Takes the time: a subscription that has ended by now raises doubts about its user's sessions. */
+  noteTime(now: Date): void;
   start(): { stop(): Promise<void> };
 }
 
 export function createDoubts({ listeners, bans, sessions, refuse, logger }: Dependencies): Doubts {
   const newBans = new Map<string, string>();
   const doubted = new Set<SessionListener>();
+  /** What those had who were asked about; the others still have what they came with. */
+  const subscriptions = new WeakMap<SessionListener, Verification['subscription']>();
   let wake = () => {};
 
   /** Of all who listen, only those whom a ban hits are asked about. */
@@ -50,14 +54,16 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
   }
 
   async function check(listener: SessionListener): Promise<void> {
+    let subscription: Verification['subscription'] = { status: 'none' };
     try {
-      await sessions.recheck(listener.session.sessionDigest, listener.client);
+      ({ subscription } = await sessions.recheck(listener.session.sessionDigest, listener.client));
     } catch (error) {
       // Only an answer is one: while the database is away, the doubt stays.
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       // A session or an application that has ended has an event of its own on its way.
       if (error.status === 403) refuse(listener, error.code);
     }
+    subscriptions.set(listener, subscription);
     doubted.delete(listener);
   }
 
@@ -70,7 +76,7 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
   }
 
   return {
-    note({ type, appId, data }) {
+    note({ type, appId, userId, data }) {
       if (listeners.sessionsOf(appId).length === 0) return;
       const changed = (data['changed'] ?? []) as readonly string[];
       if (type === 'ban.created') newBans.set(String(data['ban_id']), appId);
@@ -79,8 +85,21 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
         (type.startsWith('application.') && changed.some((name) => SWITCHES.includes(name)))
       ) {
         for (const listener of listeners.sessionsOf(appId)) doubted.add(listener);
+      } else if (type === 'user.subscription_reduced' && userId !== null) {
+        for (const listener of listeners.sessionsOfUser(appId, userId)) doubted.add(listener);
       } else return;
       wake();
+    },
+
+    noteTime(now) {
+      let ended = false;
+      for (const listener of listeners.sessions()) {
+        const subscription = subscriptions.get(listener) ?? listener.session.subscription;
+        if (subscription.status !== 'active' || subscription.expiresAt > now) continue;
+        doubted.add(listener);
+        ended = true;
+      }
+      if (ended) wake();
     },
 
     start() {

@@ -26,6 +26,7 @@ export interface Listeners {
   /** Tells whom an event concerns. */
   tell(event: PublishedEvent): void;
   sessionsOf(appId: string): readonly SessionListener[];
+  sessionsOfUser(appId: string, userId: string): readonly SessionListener[];
   sessions(): Iterable<SessionListener>;
   all(): Listener[];
 }
@@ -70,6 +71,7 @@ export function createListeners(): Listeners {
     },
 
     sessionsOf: (appId) => ofApplication.members(appId),
+    sessionsOfUser: (appId, userId) => ofUser.members(`${appId} ${userId}`),
     sessions: () => sessions,
     all: () => [...sessions, ...developers.all()],
   };

@@ -149,6 +149,7 @@ export function createRealtime(deps: Dependencies): Realtime {
       const { session } = listener;
       if (session.expiresAt <= now) listener.finish(noticeTo(session, 'session.expired', {}));
     }
+    doubts.noteTime(now);
     for (const [stream, state] of streams) {
       state.age += 1;
       if (state.age % SWEEPS_A_BEAT !== 0) continue;

@@ -53,7 +53,7 @@ export interface SessionVerifier {
    * Whether a session that was identified before may still go on, asked anew.
    * @throws ApiError those of verify
    */
-  recheck(sessionDigest: Buffer, client: Client): Promise<void>;
+  recheck(sessionDigest: Buffer, client: Client): Promise<Verification>;
 }
 
 interface Dependencies {
@@ -106,7 +106,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
     async recheck(sessionDigest, client) {
       const now = clock.now();
       const found = lookup.find('session_id', sessionDigest);
-      await check(await assertLive(found, undefined, false, now), { client }, now);
+      return check(await assertLive(found, undefined, false, now), { client }, now);
     },
   };
 }

@@ -173,3 +173,49 @@ test('a session that is asked about anew after its end is told of the end, and n
   await expect.poll(() => refused, { timeout: 5_000 }).toEqual(['VPN_BLOCKED']);
   await doubting.stop();
 });
+
+test('of those who listen only the sessions of a user whose subscription is reduced or over are asked about', async () => {
+  const { createDoubts } = await import('../../src/realtime/doubts.ts');
+  const { createListeners } = await import('../../src/realtime/listeners.ts');
+  const listeners = createListeners();
+  const until = (ms: number) => ({ status: 'active', tier: 'Pro', expiresAt: new Date(ms) }) as const;
+  const add = (place: number, userId: string, subscription: object) =>
+    listeners.addSession({
+      session: { appId: 'app_1', userId, sessionDigest: Buffer.alloc(32, place), subscription } as never,
+      client: { address: '127.0.0.1' },
+      offer: () => {},
+      finish: () => {},
+    });
+  add(1, 'usr_1', until(1_000));
+  add(2, 'usr_1', until(1_000));
+  add(3, 'usr_2', until(2_000));
+  add(4, 'usr_3', { status: 'none' });
+  const asked: number[] = [];
+  const doubts = createDoubts({
+    listeners,
+    bans: { find: async () => undefined },
+    sessions: {
+      recheck: async (digest) => {
+        asked.push(digest[0]!);
+        return { subscription: until(3_000) } as never;
+      },
+    },
+    refuse: () => {},
+    logger: { debug: () => {} } as never,
+  });
+  const doubting = doubts.start();
+  const expectAsked = async (...places: number[]) => {
+    await expect.poll(() => asked.toSorted()).toEqual(places);
+    asked.length = 0;
+  };
+  const event = createLog(1).events[0]!;
+  doubts.note({ ...event, type: 'user.subscription_reduced', audience: 'user', userId: 'usr_1' });
+  await expectAsked(1, 2);
+  doubts.noteTime(new Date(1_999));
+  doubts.noteTime(new Date(2_000));
+  await expectAsked(3);
+  doubts.noteTime(new Date(2_999));
+  doubts.noteTime(new Date(3_000));
+  await expectAsked(1, 2, 3);
+  await doubting.stop();
+});

@@ -4,6 +4,7 @@ import { ban, lift, newApp, newSession, newUser } from '../../support/fixtures.t
 import { follow } from '../../support/event-stream.ts';
 import { published } from '../../realtime/support/published.ts';
 import { startTestService } from '../../support/service.ts';
+import { licensesOf, redeemed } from '../support/licenses.ts';
 
 const PATH = '/api/v2/client/events';
 
@@ -102,6 +103,47 @@ describe('the stream ends with the session', () => {
     clock.advance(DAY);
     expect(await stream.ended).toBe('end');
     expect(stream.events).toMatchObject([{ id: undefined, type: 'session.expired' }]);
+  });
+
+  test('when the subscription that it needs moves to another user', async () => {
+    const app = await newApp(api);
+    await app.patch({ require_subscription: true });
+    const { license_id, user } = await redeemed(api, app);
+    const { user: neighbour } = await redeemed(api, app);
+    const stream = await follow(api, PATH, (await api.login(app.with(user))).body.token);
+    const bystander = await follow(api, PATH, (await api.login(app.with(neighbour))).body.token);
+    await licensesOf(api, app).transfer(license_id, neighbour.username);
+    expect(await stream.ended).toBe('end');
+    expect(stream.events.map(({ type }) => type)).toEqual(['user.subscription_reduced', 'session.refused']);
+    expect(stream.events.at(-1)!.data.data).toEqual({ code: 'SUBSCRIPTION_EXPIRED' });
+    await app.patch({ name: 'Still here' });
+    await bystander.next('application.updated');
+  });
+
+  test('when the subscription that it needs ends, and not at an end that was put off', async () => {
+    const app = await newApp(api);
+    await app.patch({ require_subscription: true });
+    const { user } = await redeemed(api, app, { duration_days: 1 });
+    const { user: loyal } = await redeemed(api, app, { duration_days: 1 });
+    clock.advance(DAY / 2);
+    const stream = await follow(api, PATH, (await api.login(app.with(user))).body.token);
+    const bystander = await follow(api, PATH, (await api.login(app.with(loyal))).body.token);
+    const [key, another] = await app.keys(2);
+    await api.activate(app.with({ username: loyal.username, license_key: key! }));
+    clock.advance(DAY / 2 - 1);
+    await app.patch({ name: 'Not yet' });
+    await stream.next('application.updated');
+    clock.advance(1);
+    expect(await stream.ended).toBe('end');
+    expect(stream.events.at(-1)).toMatchObject({
+      id: undefined,
+      type: 'session.refused',
+      data: { data: { code: 'SUBSCRIPTION_EXPIRED' } },
+    });
+    await api.activate(app.with({ username: loyal.username, license_key: another! }));
+    await expect
+      .poll(() => bystander.events.map(({ type }) => type))
+      .toEqual(['license.redeemed', 'application.updated', 'license.redeemed']);
   });
 
   test.each(['disabled', 'deleted'])('when the application is %s', async (how) => {
