@@ -940,7 +940,8 @@ export interface paths {
         /**
          * Delete unused licence keys
          * @description Deletes the keys that nobody has redeemed, all of them or those of one tier, for good. Keys that were redeemed, paused or
-         *     banned stay. It goes on in parts of 10,000: when it fails on the way, what is deleted stays deleted, and the same request
+         *     banned stay, and so do those that a reseller has generated: he has paid for them and gets his money back by giving them
+         *     back himself. It goes on in parts of 10,000: when it fails on the way, what is deleted stays deleted, and the same request
          *     again deletes the rest.
          */
         delete: operations["deleteUnusedLicenses"];
@@ -1079,7 +1080,8 @@ export interface paths {
         post?: never;
         /**
          * Delete an unused licence key
-         * @description A key that was redeemed, paused or banned gets 409 `LICENSE_STATE_CONFLICT`.
+         * @description A key that was redeemed, paused or banned gets 409 `LICENSE_STATE_CONFLICT`. One that a reseller has generated is deleted
+         *     as well, and nobody gets his money back by that: credit the reseller what the key is worth to him.
          */
         delete: operations["deleteLicense"];
         options?: never;

@@ -57,7 +57,7 @@ export interface LicenseChanges {
   /** @throws ApiError APPLICATION_NOT_FOUND, LICENSE_NOT_FOUND, LICENSE_STATE_CONFLICT */
   delete(actor: Actor, appId: string, licenseId: string): Promise<void>;
   /**
-   * Deletes unused keys, in transactions of 10,000 each.
+   * Deletes unused keys, in transactions of 10,000 each; not those that resellers have paid for.
    * @param tier undefined for those of every tier
    * @returns how many
    * @throws ApiError APPLICATION_NOT_FOUND, TOO_MANY_REQUESTS

@@ -107,21 +107,27 @@ export async function countLicenses(trx: Knex.Transaction, selection: Selection)
   return row!.count;
 }
 
-/** Deletes the next keys of a status. @returns how many, and the last id that was looked at; undefined at the end */
+/**
+ * Deletes those of the next keys of a status that the developer has generated himself.
+ * @param limit how many are looked at, whoever generated them
+ * @returns how many, and the last id that was looked at; undefined at the end
+ */
 export async function deleteNext(
   trx: Knex.Transaction,
   { appId, status, tier }: { appId: string; status: LicenseStatus; tier: string | undefined },
   after: string,
   limit: number,
 ): Promise<{ readonly deleted: number; readonly last: string | undefined }> {
-  const ids = await selected(trx, { appId, tier })
+  // Those of resellers are read as well: else one statement would look through any number of them for its next key.
+  const rows = await selected(trx, { appId, tier })
     .where({ status })
     .where('license_id', '>', after)
     .orderBy('license_id')
     .limit(limit)
-    .pluck<string[]>('license_id');
-  if (ids.length === 0) return { deleted: 0, last: undefined };
+    .select<{ license_id: string; reseller_id: string | null }[]>('license_id', 'reseller_id');
+  const licenseIds = rows.filter((row) => row.reseller_id === null).map((row) => row.license_id);
   // One may have been redeemed in the meantime.
-  const deleted = await selected(trx, { appId, licenseIds: ids }).where({ status }).delete();
-  return { deleted, last: ids.at(-1) };
+  const deleted =
+    licenseIds.length === 0 ? 0 : await selected(trx, { appId, licenseIds }).where({ status }).delete();
+  return { deleted, last: rows.at(-1)?.license_id };
 }

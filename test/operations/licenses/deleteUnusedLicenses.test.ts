@@ -4,6 +4,7 @@ import { newApp, newDeveloper } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { licensesOf, redeemed, scoped } from '../support/licenses.ts';
+import { newReseller } from '../support/resellers.ts';
 
 const { api, databaseUrl } = await startTestService();
 
@@ -32,6 +33,26 @@ test('of one tier', async () => {
   expect((await licenses.deleteUnused('?status=unused&tier=None')).body.deleted).toBe(0);
   expect((await licenses.deleteUnused('?status=unused&tier=Pro')).body.deleted).toBe(3);
   expect((await licenses.list()).body.data.map(({ tier }) => tier)).toEqual(['VIP', 'VIP']);
+});
+
+test('keys that a reseller has paid for stay, however many, until they are deleted one by one', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const reseller = await newReseller(api, app, { balance: 20_000 });
+  const [first] = await licenses.create(1);
+  const [paid, another] = [...(await reseller.keys(1_000)), ...(await reseller.keys(500))];
+  await licenses.create(1);
+  expect((await licenses.deleteUnused('?status=unused&tier=Pro')).body.deleted).toBe(2);
+  expect((await licenses.deleteUnused()).body.deleted).toBe(0);
+  expectError(await licenses.get(first!.license_id), 404, 'LICENSE_NOT_FOUND');
+  const database = await connectTo(databaseUrl);
+  const { rowCount } = await database.query('select from licenses where reseller_id = $1', [
+    reseller.reseller_id,
+  ]);
+  expect(rowCount).toBe(1_500);
+  const refund = `/api/v2/dev/reseller/licenses/${paid!.license_id}/refund`;
+  expect((await api.post(refund, {}, { token: reseller.token })).status).toBe(200);
+  expect((await licenses.delete(another!.license_id)).status).toBe(200);
 });
 
 test('25,000 keys in parts, each told', { timeout: 120_000 }, async () => {
