@@ -5,11 +5,17 @@ import type { Services } from './services.ts';
 const PAUSE_MS = 60_000;
 
 /**
- * Clears rows away that nobody needs any more, a part at a time and one part after the other, so that no table grows for
- * ever. A chore that fails is put off to the next round and holds up no other.
+ * Clears rows away that nobody needs any more, so that no table grows for ever. One part is cleared after the other: each chore
+ * that has something left does a part of it in its turn. One that has nothing left, or fails, has its next turn when the pause
+ * is over, however long another goes on.
+ * @param pauseMs a minute unless told
  * @returns stops it, when the part that is being cleared is done
  */
-export function startHousekeeping(services: Services, logger: Logger): { stop(): Promise<void> } {
+export function startHousekeeping(
+  services: Services,
+  logger: Logger,
+  pauseMs = PAUSE_MS,
+): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { apiTokens, applications, cluster, developers, events, files, idempotency, licenses } = services;
   const { limits, sessions, signatures, vpn, webhooks } = services;
@@ -34,19 +40,47 @@ export function startHousekeeping(services: Services, logger: Logger): { stop():
     'webhook secrets under an old master key': webhooks.reseal,
   };
 
-  async function keepHouse(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      for (const [chore, part] of Object.entries(chores)) {
-        try {
-          let rows = 0;
-          for (let done = -1; done !== 0 && !stopping.signal.aborted; rows += done) done = await part();
-          if (rows > 0) logger.info({ chore, rows }, 'housekeeping');
-        } catch (error) {
-          logger.warn({ chore, err: error }, 'a chore of housekeeping was put off');
-        }
+  /** What chores have cleared that are not at their end. */
+  const cleared = new Map<string, number>();
+
+  function tell(chore: string): void {
+    const rows = cleared.get(chore);
+    cleared.delete(chore);
+    if (rows !== undefined) logger.info({ chore, rows }, 'housekeeping');
+  }
+
+  /** @returns whether there may be more to do */
+  async function clearPart([chore, part]: [string, () => Promise<number>]): Promise<boolean> {
+    try {
+      const rows = await part();
+      if (rows > 0) {
+        cleared.set(chore, (cleared.get(chore) ?? 0) + rows);
+        return true;
       }
-      await delay(PAUSE_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    } catch (error) {
+      logger.warn({ chore, err: error }, 'a chore of housekeeping was put off');
     }
+    tell(chore);
+    return false;
+  }
+
+  async function keepHouse(): Promise<void> {
+    const { signal } = stopping;
+    while (!signal.aborted) {
+      let isOver = false;
+      const pause = delay(pauseMs, undefined, { signal, ref: false })
+        .catch(() => {})
+        .then(() => (isOver = true));
+      for (let due = Object.entries(chores); due.length > 0 && !isOver;) {
+        const unfinished: typeof due = [];
+        for (const chore of due) {
+          if (!signal.aborted && (await clearPart(chore))) unfinished.push(chore);
+        }
+        due = unfinished;
+      }
+      await pause;
+    }
+    for (const chore of cleared.keys()) tell(chore);
   }
   const done = keepHouse();
   return {

@@ -1,0 +1,109 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startHousekeeping } from '../../src/housekeeping.ts';
+import type { Services } from '../../src/services.ts';
+
+type Part = () => Promise<unknown>;
+
+/** Services that have nothing to clear, but for some parts, such as `sessions.clearExpired`. */
+function servicesWith(parts: Readonly<Record<string, Part>>): Services {
+  const all: Record<string, Part> = { 'applications.nextDeleted': async () => undefined, ...parts };
+  const serviceOf = (service: string) =>
+    new Proxy({}, { get: (_, method) => all[`${service}.${String(method)}`] ?? (async () => 0) });
+  return new Proxy({}, { get: (_, service) => serviceOf(String(service)) }) as Services;
+}
+
+/** Keeps house until the test ends. */
+function keepHouse(parts: Readonly<Record<string, Part>>, pauseMs?: number) {
+  const lines: { chore: string; rows?: number; err?: Error }[] = [];
+  const log = (line: (typeof lines)[number]) => void lines.push(line);
+  const logger = { info: log, warn: log } as never;
+  const { stop } = startHousekeeping(servicesWith(parts), logger, pauseMs);
+  onTestFinished(stop);
+  return { lines, stop };
+}
+
+test('each chore does a part in its turn, and tells once what it has cleared', async () => {
+  const done: string[] = [];
+  const chore = (name: string, parts: number[]) => async () => {
+    done.push(name);
+    return parts.shift() ?? 0;
+  };
+  const { lines } = keepHouse({
+    'sessions.clearExpired': chore('sessions', [1000, 1000, 7]),
+    'signatures.clearExpired': chore('nonces', [1000]),
+    'events.clearExpired': chore('events', [5, 5]),
+    'limits.clearExpired': chore('limits', []),
+  });
+  await expect.poll(() => lines).toHaveLength(3);
+  expect(done.join(' ')).toBe(
+    'sessions nonces events limits sessions nonces events sessions events sessions',
+  );
+  expect(lines).toEqual([
+    { chore: 'nonces whose days are over', rows: 1000 },
+    { chore: 'events whose days are over', rows: 10 },
+    { chore: 'expired sessions', rows: 2007 },
+  ]);
+});
+
+test('however long one goes on, the others are asked again after the pause', async () => {
+  let asked = 0;
+  let cleared = 0;
+  const { lines } = keepHouse(
+    {
+      'sessions.clearExpired': async () => {
+        asked += 1;
+        return 0;
+      },
+      'applications.nextDeleted': async () => {
+        await turn();
+        return asked < 3 ? 'app_1' : undefined;
+      },
+      'users.clearOf': async () => {
+        cleared += 1;
+        return 1;
+      },
+    },
+    1,
+  );
+  await expect.poll(() => lines).toHaveLength(1);
+  expect(cleared).toBeGreaterThan(0);
+  expect(lines).toEqual([{ chore: 'deleted applications', rows: cleared }]);
+});
+
+test('one that fails tells what it had cleared, waits for the pause and holds up no other', async () => {
+  const err = new Error('the database is away');
+  const answers = [10, err, 10];
+  const nonces = [1, 1];
+  const { lines } = keepHouse({
+    'sessions.clearExpired': async () => {
+      const answer = answers.shift() ?? 0;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    'signatures.clearExpired': async () => nonces.shift() ?? 0,
+  });
+  await expect.poll(() => lines).toHaveLength(3);
+  expect(lines).toEqual([
+    { chore: 'expired sessions', err },
+    { chore: 'expired sessions', rows: 10 },
+    { chore: 'nonces whose days are over', rows: 2 },
+  ]);
+  expect(answers).toEqual([10]);
+});
+
+test('it stops after the part that is under way, and tells what was cleared until then', async () => {
+  const part = Promise.withResolvers<number>();
+  let parts = 0;
+  const { lines, stop } = keepHouse({
+    'sessions.clearExpired': () => {
+      parts += 1;
+      return part.promise;
+    },
+  });
+  const stopped = stop();
+  part.resolve(1000);
+  await stopped;
+  expect(parts).toBe(1);
+  expect(lines).toEqual([{ chore: 'expired sessions', rows: 1000 }]);
+});
