@@ -6375,7 +6375,7 @@ export interface operations {
                 action?: string;
                 /** @description On one thing, by its identifier. */
                 target?: string;
-                /** @description From one address. */
+                /** @description From one address, however it is written. */
                 address?: string;
                 /** @description From this moment on. */
                 since?: string;
