@@ -9,7 +9,6 @@ import * as store from './event-store.ts';
 export { isEventType, type Audience, type EventType } from './event-types.ts';
 export type { EventFilter } from './event-store.ts';
 
-const NUMBERED_AT_ONCE = 500;
 const CLEARED_AT_ONCE = 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -59,6 +58,7 @@ export interface Events {
    */
   number(
     consume: (trx: Knex.Transaction, events: readonly PublishedEvent[]) => Promise<void>,
+    limit: number,
   ): Promise<readonly PublishedEvent[]>;
   /** The place of the event that was published last; 0 before the first one. */
   lastPosition(): Promise<number>;
@@ -186,11 +186,11 @@ export function createEvents(deps: Dependencies): Events {
       }
     },
 
-    number: (consume) =>
+    number: (consume, limit) =>
       knex.transaction(async (trx) => {
         const last = await store.tryHoldPosition(trx, 'log');
         if (last === undefined) return [];
-        const numbered = await store.numberEvents(trx, last, NUMBERED_AT_ONCE);
+        const numbered = await store.numberEvents(trx, last, limit);
         if (numbered.length === 0) return [];
         const published = numbered.map(toPublished);
         await consume(trx, published);

@@ -1,5 +1,13 @@
 const PAUSE_MS = 1_000;
 
+/** How long it waits between one time and the next. */
+interface Pace {
+  /** When there is nothing to do; a second unless told. */
+  readonly pauseMs?: number;
+  /** At least, unless there is more to do, so that what happens meanwhile is done together; 0 unless told. */
+  readonly restMs?: number;
+}
+
 /** Work that is done again and again. */
 export interface Repeated {
   /** Does it again now, or once more after what is under way. */
@@ -12,12 +20,11 @@ export interface Repeated {
  * Does work at once, when it is woken, and a pause after the last time.
  * @param work returns whether there may be more to do
  * @param onError called when it fails; then it waits for its pause
- * @param pauseMs a second unless told
  */
 export function repeatedly(
   work: () => Promise<boolean>,
   onError: (error: unknown) => void,
-  pauseMs = PAUSE_MS,
+  { pauseMs = PAUSE_MS, restMs = 0 }: Pace = {},
 ): Repeated {
   let stopped = false;
   let woken = true;
@@ -44,6 +51,7 @@ export function repeatedly(
       } catch (error) {
         onError(error);
       }
+      if (!more && restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
       if (!more && !woken && !stopped) await wait();
       pause = undefined;
     }

@@ -4,7 +4,10 @@ import { isUnavailable } from '../platform/database/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
 
+const NUMBERED_AT_ONCE = 500;
 const READ_AT_ONCE = 500;
+/** One event comes at once; of many, those of so long come together, which costs less than one by one. */
+const NUMBERING_REST_MS = 20;
 
 /** Follows the published events on this node, in their order. */
 export type Follower = (event: PublishedEvent) => void;
@@ -43,10 +46,10 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
   async function number(): Promise<boolean> {
     const numbered = await events.number(async (trx, published) => {
       for (const consume of consumers) await consume(trx, published);
-    });
+    }, NUMBERED_AT_ONCE);
     // What this node has numbered it need not read, unless another one has numbered something before.
     if (numbered[0]?.position === position + 1) handOut(numbered);
-    return numbered.length > 0;
+    return numbered.length === NUMBERED_AT_ONCE;
   }
 
   async function read(): Promise<boolean> {
@@ -82,7 +85,7 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
       // What the loss of the database does not explain may hold up every event.
       const put = (what: string) => (error: unknown) =>
         logger[isUnavailable(error) ? 'debug' : 'error']({ err: error }, `${what} was put off`);
-      const numbering = repeatedly(number, put('the numbering of events'));
+      const numbering = repeatedly(number, put('the numbering of events'), { restMs: NUMBERING_REST_MS });
       const reading = repeatedly(read, put('the reading of events'));
       const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel, payload) => {
         if (channel === 'latchkey_outbox') return numbering.wake();

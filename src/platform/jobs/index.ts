@@ -245,11 +245,9 @@ function workOn(
     for (const task of tasks) running.set(task.id, { task, slow, done: run(task) });
   }
 
-  const taking = repeatedly(
-    take,
-    (error) => logger.debug({ err: error }, 'the taking of jobs was put off'),
-    LOOK_MS,
-  );
+  const taking = repeatedly(take, (error) => logger.debug({ err: error }, 'the taking of jobs was put off'), {
+    pauseMs: LOOK_MS,
+  });
   const heartbeat = setInterval(() => {
     if (running.size === 0) return;
     boss
