@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
+import pLimit from 'p-limit';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -71,6 +72,12 @@ interface Dependencies {
   readonly newId: NewId;
 }
 
+/**
+ * Sessions of one user begin one after the other, and each holds a connection while it waits for the one before: most
+ * connections are left to everybody else.
+ */
+const BEGUN_AT_ONCE = 4;
+
 /** A machine at an address, and the program on it. */
 interface Origin {
   readonly hwidDigest: Buffer;
@@ -82,6 +89,8 @@ export function createLogins(deps: Dependencies): Logins {
   const { knex, applications, licenses, events, sessions, passwords, credentials, limits, bans, vpn, keys } =
     deps;
   const { clock, newId } = deps;
+  const limit = pLimit(BEGUN_AT_ONCE);
+  const transaction = (work: (trx: Knex.Transaction) => Promise<void>) => limit(() => knex.transaction(work));
 
   /** Refuses whoever may not come in from where he is, before anything is looked up or hashed. */
   async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
@@ -131,7 +140,7 @@ export function createLogins(deps: Dependencies): Logins {
     const created = newLicenseUser(appId, newId('usr'), origin.hwidDigest, clock.now());
     const userId = created.user_id;
     const session = await sessions.prepare(appId, userId, form);
-    await knex.transaction(async (trx) => {
+    await transaction(async (trx) => {
       const current = await holdOpen(trx, appId);
       await store.insertUser(trx, created);
       await events.record(trx, { type: 'user.created', appId, userId, data: { username: created.username } });
@@ -157,7 +166,7 @@ export function createLogins(deps: Dependencies): Logins {
     if (!user) throw new ApiError('LICENSE_NOT_FOUND');
     if (user.license_id !== holder.licenseId) await assertOwnMachine(user, origin);
     const session = await sessions.prepare(appId, user.user_id, form);
-    await knex.transaction(async (trx) => {
+    await transaction(async (trx) => {
       const current = await holdOpen(trx, appId);
       const locked = await store.lockUser(trx, user.user_id);
       const held = await licenses.holderOf(trx, current, licenseKey);
@@ -189,7 +198,7 @@ export function createLogins(deps: Dependencies): Logins {
       await screen(application, origin);
       const user = await credentials.check(appId, { username, password }, origin);
       const session = await sessions.prepare(appId, user.user_id, form);
-      await knex.transaction(async (trx) => {
+      await transaction(async (trx) => {
         const current = await holdOpen(trx, appId);
         const held = await credentials.hold(trx, user);
         await begin(trx, current, held, origin, session);
