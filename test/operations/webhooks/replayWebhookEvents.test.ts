@@ -93,10 +93,10 @@ test('with an Idempotency-Key it is done once', async () => {
   const since = clock.now().toISOString();
   await happen(api, app);
   clock.advance(SECOND);
-  const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
   const events = `select from events where app_id = $1 and type = 'ban.created' and position is not null`;
   const database = await connectTo(databaseUrl);
   await expect.poll(async () => (await database.query(events, [app.app_id])).rowCount).toBe(1);
+  const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
   const send = () =>
     api.post(
       pathOf(app, webhook_id, 'replay'),
