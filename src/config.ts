@@ -185,6 +185,57 @@ export const settings = {
     description:
       'Addresses and networks in CIDR form, separated by commas, that webhooks may reach although they are private. Without it they reach public addresses alone.',
   },
+  ADMIN_TOKEN: {
+    parse: z
+      .string()
+      .transform((text) => text.split(','))
+      .refine((tokens) => tokens.every((token) => /^[A-Za-z0-9\-._~+/]{32,}=*$/.test(token)), {
+        error:
+          'must be at least 32 characters of a bearer token (openssl rand -hex 32), or several of them separated by commas',
+      })
+      .optional(),
+    default: 'generated into `DATA_DIR/admin.token` with the embedded database, otherwise none',
+    description:
+      "The bearer token of the administrator's operations: plans, invoices, refunds. Several, separated by commas, rotate it.",
+  },
+  STRIPE_SECRET_KEY: {
+    parse: z
+      .string()
+      .regex(/^(sk|rk)_(test|live)_\w+$/, {
+        error: 'must be a secret or restricted key of Stripe (sk_… or rk_…)',
+      })
+      .optional(),
+    default: 'none: the embedded test processor takes the payments',
+    description:
+      'The secret key of the Stripe account that is paid. Without it payments go through the embedded test processor: no money moves, and whoever has a test card gets what he asks for.',
+  },
+  STRIPE_WEBHOOK_SECRET: {
+    parse: z
+      .string()
+      .transform((text) => text.split(','))
+      .refine((secrets) => secrets.every((secret) => /^whsec_\S+$/.test(secret)), {
+        error:
+          'must be the signing secret of a webhook endpoint of Stripe (whsec_…), or several of them separated by commas',
+      })
+      .optional(),
+    default: 'none; needed with `STRIPE_SECRET_KEY`',
+    description:
+      'The signing secret of the Stripe webhook endpoint `{BASE_URL}/api/v2/payments/webhook`. Several, separated by commas, rotate it.',
+  },
+  STRIPE_API_URL: {
+    parse: httpUrl.optional(),
+    default: '`https://api.stripe.com`',
+    description: "Where Stripe's API is asked, for a mock of it.",
+  },
+  STRIPE_NETWORK_ID: {
+    parse: z
+      .string()
+      .regex(/^[\w-]{1,100}$/, { error: 'must be a Stripe profile (profile_…)' })
+      .optional(),
+    default: 'none',
+    description:
+      "The Stripe profile that machines' payment tokens are made out to. Without it machine payments are refused.",
+  },
   METRICS_TOKEN: {
     parse: z
       .string()
@@ -209,6 +260,15 @@ export const settings = {
   },
 } as const satisfies Record<string, Setting>;
 
+export interface StripeSettings {
+  readonly secretKey: string;
+  readonly webhookSecrets: readonly string[];
+  /** Undefined for Stripe's own. */
+  readonly apiUrl: string | undefined;
+  /** Undefined where machines cannot pay. */
+  readonly networkId: string | undefined;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -230,6 +290,10 @@ export interface Config {
   readonly maxEventClients: number;
   readonly eventDays: number;
   readonly webhookNetworks: readonly string[];
+  /** Every one of them is taken. */
+  readonly adminTokens: readonly string[] | undefined;
+  /** Undefined for the embedded test processor. */
+  readonly stripe: StripeSettings | undefined;
   readonly metricsToken: string | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly demo: boolean;
@@ -247,6 +311,12 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     throw new StartupError(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}`);
   }
   const databaseUrl = read('DATABASE_URL');
+  const [secretKey, webhookSecrets] = [read('STRIPE_SECRET_KEY'), read('STRIPE_WEBHOOK_SECRET')];
+  if (secretKey !== undefined && webhookSecrets === undefined) {
+    throw new StartupError(
+      'STRIPE_WEBHOOK_SECRET must be set with STRIPE_SECRET_KEY: payments are settled by signed webhooks only',
+    );
+  }
   return Object.freeze({
     host: read('HOST'),
     port: read('PORT'),
@@ -267,6 +337,16 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     maxEventClients: read('MAX_EVENT_CLIENTS'),
     eventDays: read('EVENT_DAYS'),
     webhookNetworks: read('WEBHOOK_NETWORKS'),
+    adminTokens: read('ADMIN_TOKEN'),
+    stripe:
+      secretKey === undefined
+        ? undefined
+        : {
+            secretKey,
+            webhookSecrets: webhookSecrets!,
+            apiUrl: read('STRIPE_API_URL'),
+            networkId: read('STRIPE_NETWORK_ID'),
+          },
     metricsToken: read('METRICS_TOKEN'),
     logLevel: read('LOG_LEVEL'),
     demo: (read('DEMO') ?? (databaseUrl === undefined ? 'on' : 'off')) === 'on',

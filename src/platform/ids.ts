@@ -19,7 +19,13 @@ export type IdPrefix =
   | 'blb'
   | 'var'
   | 'whk'
-  | 'dlv';
+  | 'dlv'
+  | 'plan'
+  | 'chk'
+  | 'sub'
+  | 'inv'
+  | 'pay'
+  | 'agt';
 
 /** Makes record ids: a type prefix and a UUIDv7 in TypeID form, so that ids sort by time of creation. */
 export type NewId = (prefix: IdPrefix) => string;
