@@ -12070,7 +12070,7 @@ return errors === 0;
 
 exports.v51 = validate85;
 const schema163 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema165 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+const schema165 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
 const schema166 = {"type":"string","pattern":"^[A-Z]{3}$"};
 const schema167 = {"type":"number","minimum":0,"maximum":999999999999999};
 const schema168 = {"type":"number","minimum":0,"maximum":100};
@@ -12234,11 +12234,11 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.commission_margin !== undefined){
-let data4 = data.commission_margin;
+if(data.owed !== undefined){
+let data4 = data.owed;
 if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 100 || isNaN(data4)){
-const err14 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(data4 < 0 || isNaN(data4)){
+const err14 = {instancePath:instancePath+"/owed",schemaPath:"#/properties/owed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12247,8 +12247,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data4 < 0 || isNaN(data4)){
-const err15 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err15 = {instancePath:instancePath+"/owed",schemaPath:"#/properties/owed/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12258,8 +12259,11 @@ vErrors.push(err15);
 errors++;
 }
 }
-else {
-const err16 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.waiting !== undefined){
+let data5 = data.waiting;
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err16 = {instancePath:instancePath+"/waiting",schemaPath:"#/properties/waiting/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12269,9 +12273,8 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.suspended !== undefined){
-if(typeof data.suspended !== "boolean"){
-const err17 = {instancePath:instancePath+"/suspended",schemaPath:"#/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err17 = {instancePath:instancePath+"/waiting",schemaPath:"#/properties/waiting/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12281,11 +12284,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.created_at !== undefined){
-let data6 = data.created_at;
-if(typeof data6 === "string"){
-if(!(formats0.validate(data6))){
-const err18 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.commission_margin !== undefined){
+let data6 = data.commission_margin;
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 100 || isNaN(data6)){
+const err18 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12294,9 +12297,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-else {
-const err19 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6 < 0 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12306,14 +12308,62 @@ vErrors.push(err19);
 errors++;
 }
 }
-}
 else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err20 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err20];
 }
 else {
 vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.suspended !== undefined){
+if(typeof data.suspended !== "boolean"){
+const err21 = {instancePath:instancePath+"/suspended",schemaPath:"#/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.created_at !== undefined){
+let data8 = data.created_at;
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
 }
 errors++;
 }
@@ -12755,7 +12805,7 @@ return errors === 0;
 
 exports.v54 = validate93;
 const schema176 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
-const schema178 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+const schema178 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
 function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12940,7 +12990,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund"))){
+if(!(((((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund")) || (data2 === "commission")) || (data2 === "top_up")) || (data2 === "reversal"))){
 const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema178.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
@@ -13296,7 +13346,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund"))){
+if(!(((((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund")) || (data4 === "commission")) || (data4 === "top_up")) || (data4 === "reversal"))){
 const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema178.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];

@@ -2087,7 +2087,8 @@ export interface paths {
         /**
          * Add to a reseller's balance
          * @description Writes an entry of the ledger. `amount` is above 0, in units of the reseller's currency, and one that the currency
-         *     cannot hold is refused.
+         *     cannot hold is refused. What the reseller owes of payments that were taken back is paid from it at once, with an entry of
+         *     kind `reversal`.
          */
         post: operations["creditReseller"];
         delete?: never;
@@ -2139,7 +2140,8 @@ export interface paths {
         /**
          * List a reseller's ledger
          * @description Every change of the balance, newest first, in pages. Entries are only ever added, each in the transaction of what it
-         *     tells: the balance is the sum of all amounts, and `balance` of an entry the sum up to it.
+         *     tells: the balance is the sum of all amounts, and `balance` of an entry the sum up to it. What belongs together has the
+         *     same `reference`: the price of keys and the commission on it.
          */
         get: operations["listResellerLedger"];
         put?: never;
@@ -2249,9 +2251,9 @@ export interface paths {
         put?: never;
         /**
          * Buy licence keys
-         * @description Generates `amount` keys and takes their cost off your balance: all of it or nothing. `app_id`, `tier` and `duration_days`
-         *     are those of one of your prices; anything else gets 404 `PRICE_NOT_FOUND`, whether or not it exists. The price and the
-         *     commission of the moment count.
+         * @description Generates `amount` keys and takes their cost off your balance: all of it or nothing. The ledger has your commission and
+         *     the full price as two entries. `app_id`, `tier` and `duration_days` are those of one of your prices; anything else gets
+         *     404 `PRICE_NOT_FOUND`, whether or not it exists. The price and the commission of the moment count.
          *
          *     When the balance is too low: 402 `INSUFFICIENT_BALANCE`, and nothing was made. No payment can be sent along; the
          *     developer adds to the balance. More than two generations at once get 429 `TOO_MANY_REQUESTS`.
@@ -2283,8 +2285,8 @@ export interface paths {
         /**
          * Give an unused licence key back
          * @description For a key that was not sold, or got into wrong hands: it is gone for good, and what was paid for it is added to your
-         *     balance, with an entry of the ledger. A key that was redeemed, banned or paused gets 409 `LICENSE_NOT_REFUNDABLE`; one that
-         *     is not yours the same 404 as one that does not exist.
+         *     balance. The ledger has the full price, and below 0 the commission, as two entries. A key that was redeemed, banned or
+         *     paused gets 409 `LICENSE_NOT_REFUNDABLE`; one that is not yours the same 404 as one that does not exist.
          */
         post: operations["refundResellerLicense"];
         delete?: never;
@@ -3601,6 +3603,16 @@ export interface components {
             name: string;
             currency: components["schemas"]["Currency"];
             balance: components["schemas"]["Money"];
+            /**
+             * @description What payments for the balance that were taken back, as by a refund or a dispute, have left open because the balance
+             *     was too low. Whatever comes onto the balance pays it first.
+             */
+            owed?: number;
+            /**
+             * @description Only when there is any: what was paid and the balance, being full, does not hold. It comes onto it as soon as there
+             *     is room.
+             */
+            waiting?: number;
             commission_margin: components["schemas"]["CommissionMargin"];
             suspended: boolean;
             /** Format: date-time */
@@ -3645,8 +3657,15 @@ export interface components {
         LedgerNote: string | null;
         LedgerEntry: {
             entry_id: string;
-            /** @enum {string} */
-            kind: "credit" | "debit" | "generation" | "refund";
+            /**
+             * @description - `credit`, `debit`: the developer added or took money.
+             *     - `generation`, `refund`: the price of keys that were bought, or of one that was given back.
+             *     - `commission`: what the reseller keeps of that price, or, below 0, keeps no longer.
+             *     - `top_up`: a payment for the balance.
+             *     - `reversal`: a payment for the balance that was taken back, or what was still owed of one.
+             * @enum {string}
+             */
+            kind: "credit" | "debit" | "generation" | "refund" | "commission" | "top_up" | "reversal";
             /** @description What the balance changed by; negative for what was taken. */
             amount: number;
             /** @description After it. */
@@ -3659,7 +3678,10 @@ export interface components {
             tier: string | null;
             /** @description Of the licences; null is a lifetime. */
             duration_days: number | null;
-            /** @description The identifier of the licence that was given back, or of the first one that was generated. */
+            /**
+             * @description The identifier of the licence that was given back, of the first one that was generated, or of the invoice that was
+             *     paid. Entries that were written together have the same one.
+             */
             reference: string | null;
             note: string | null;
             /** Format: date-time */
@@ -3703,7 +3725,7 @@ export interface components {
             cost: components["schemas"]["Money"];
             balance: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
-            /** @description The entry of the ledger. */
+            /** @description The entry of the ledger of kind `generation`. */
             entry_id: string;
         };
         ResellerLicense: {
@@ -9659,6 +9681,7 @@ export interface operations {
                      *           "name": "Keys & More",
                      *           "currency": "USD",
                      *           "balance": 250,
+                     *           "owed": 0,
                      *           "commission_margin": 12.5,
                      *           "suspended": false,
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -9720,6 +9743,7 @@ export interface operations {
                      *       "name": "Keys & More",
                      *       "currency": "USD",
                      *       "balance": 0,
+                     *       "owed": 0,
                      *       "commission_margin": 12.5,
                      *       "suspended": false,
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -9768,6 +9792,7 @@ export interface operations {
                      *       "name": "Keys & More",
                      *       "currency": "USD",
                      *       "balance": 250,
+                     *       "owed": 0,
                      *       "commission_margin": 12.5,
                      *       "suspended": false,
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -9862,6 +9887,7 @@ export interface operations {
                      *       "name": "Keys & More",
                      *       "currency": "USD",
                      *       "balance": 250,
+                     *       "owed": 0,
                      *       "commission_margin": 12.5,
                      *       "suspended": false,
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -10181,9 +10207,22 @@ export interface operations {
                      *         {
                      *           "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6",
                      *           "kind": "generation",
-                     *           "amount": -87.5,
+                     *           "amount": -100,
                      *           "balance": 162.5,
                      *           "licenses": 10,
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *           "note": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b5",
+                     *           "kind": "commission",
+                     *           "amount": 12.5,
+                     *           "balance": 262.5,
+                     *           "licenses": 0,
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
@@ -10405,6 +10444,7 @@ export interface operations {
                      *       "name": "Keys & More",
                      *       "currency": "USD",
                      *       "balance": 250,
+                     *       "owed": 0,
                      *       "commission_margin": 12.5,
                      *       "suspended": false,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
@@ -10644,9 +10684,22 @@ export interface operations {
                      *         {
                      *           "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6",
                      *           "kind": "generation",
-                     *           "amount": -87.5,
+                     *           "amount": -100,
                      *           "balance": 162.5,
                      *           "licenses": 10,
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "tier": "Pro",
+                     *           "duration_days": 30,
+                     *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
+                     *           "note": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b5",
+                     *           "kind": "commission",
+                     *           "amount": 12.5,
+                     *           "balance": 262.5,
+                     *           "licenses": 0,
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,

@@ -16,7 +16,7 @@ import type { Realtime } from './realtime/realtime.ts';
 import type { BrokerFeed } from './relay/broker-feed.ts';
 import type { Relay } from './relay/relay.ts';
 import type { ResellerAccount } from './resellers/reseller-account.ts';
-import type { Resellers } from './resellers/resellers.ts';
+import type { ResellerPayments, Resellers } from './resellers/resellers.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { Sessions } from './sessions/sessions.ts';
 import type { Signatures } from './signatures/signatures.ts';
@@ -50,6 +50,7 @@ export interface Services {
   readonly realtime: Realtime;
   readonly relay: Relay;
   readonly resellerAccount: ResellerAccount;
+  readonly resellerPayments: ResellerPayments;
   readonly resellers: Resellers;
   readonly sandbox: Sandbox;
   readonly sessions: Sessions;

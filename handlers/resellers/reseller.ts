@@ -10,6 +10,8 @@ export function toReseller(reseller: Reseller): Schemas['Reseller'] {
     name: reseller.name,
     currency: reseller.currency,
     balance: reseller.balance,
+    owed: reseller.owed,
+    ...(reseller.waiting > 0 && { waiting: reseller.waiting }),
     commission_margin: reseller.commissionMargin,
     suspended: reseller.suspended,
     created_at: reseller.createdAt.toISOString(),

@@ -1,6 +1,7 @@
 import { createFiles } from '../files/files.ts';
 import { createKeySafe } from '../licenses/license.ts';
 import { createResellerLicenses } from '../licenses/reseller-licenses.ts';
+import { createResellerPayments } from '../resellers/balance-payments.ts';
 import { createLedger } from '../resellers/ledger.ts';
 import { createResellerAccount } from '../resellers/reseller-account.ts';
 import { createResellers } from '../resellers/resellers.ts';
@@ -20,6 +21,7 @@ export function composeProducts(before: Foundation & Accounts & Licensing) {
     variables: createVariables(before),
     files: createFiles({ ...before, quotaBytes: before.config.fileQuotaBytes }),
     resellers: createResellers({ ...before, ledger }),
+    resellerPayments: createResellerPayments(ledger),
     resellerAccount: createResellerAccount({ ...before, ledger, resellerLicenses }),
     statistics: createStatistics(before),
   };

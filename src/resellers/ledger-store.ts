@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export type EntryKind = 'credit' | 'debit' | 'generation' | 'refund';
+export type EntryKind = 'credit' | 'debit' | 'generation' | 'refund' | 'commission' | 'top_up' | 'reversal';
 
 export interface EntryRow {
   readonly entry_id: string;
@@ -53,6 +53,16 @@ export async function insertEntry(
   return rows[0]!.balance_minor;
 }
 
+/** Writes what of a reseller's money stands beside the balance. The caller holds the reseller. */
+export async function updateAside(
+  trx: Knex.Transaction,
+  resellerId: string,
+  aside: { readonly owed_minor: number; readonly waiting_minor: number },
+): Promise<void> {
+  const { owed_minor, waiting_minor } = aside;
+  await trx('resellers').where({ reseller_id: resellerId }).update({ owed_minor, waiting_minor });
+}
+
 /** Newest first: in the order in which the balance changed, which clocks of several nodes need not agree on. */
 export async function listEntries(
   db: Knex,
@@ -68,16 +78,25 @@ export async function listEntries(
   return query.where('sequence', '<', last.select('sequence'));
 }
 
-/** Notes what each of some licences cost. */
+/** Notes what each of some licences cost; and before the commission, where that was booked. */
 export async function insertPurchases(
   trx: Knex.Transaction,
   licenseIds: readonly string[],
   costMinor: number,
+  grossMinor: number | null,
 ): Promise<void> {
   await trx.raw(
-    'insert into reseller_purchases (license_id, cost_minor) select unnest(?::text[]), ?::bigint',
-    [[...licenseIds], costMinor] as unknown as Knex.RawBinding[],
+    `insert into reseller_purchases (license_id, cost_minor, gross_minor)
+     select unnest(?::text[]), ?::bigint, ?::bigint`,
+    [[...licenseIds], costMinor, grossMinor] as unknown as Knex.RawBinding[],
   );
+}
+
+export interface PurchaseRow {
+  readonly app_id: string;
+  readonly cost_minor: number;
+  /** Null where one entry of the ledger tells what was paid. */
+  readonly gross_minor: number | null;
 }
 
 /** What a reseller paid for a licence of his own, and whose application it is of. */
@@ -85,9 +104,9 @@ export async function findPurchase(
   db: Knex,
   resellerId: string,
   licenseId: string,
-): Promise<{ readonly app_id: string; readonly cost_minor: number } | undefined> {
+): Promise<PurchaseRow | undefined> {
   return db('reseller_purchases as p')
     .join('licenses as l', 'l.license_id', 'p.license_id')
     .where({ 'l.license_id': licenseId, 'l.reseller_id': resellerId })
-    .first('l.app_id', 'p.cost_minor');
+    .first('l.app_id', 'p.cost_minor', 'p.gross_minor');
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import * as store from './ledger-store.ts';
 import type { EntryKind, EntryRow } from './ledger-store.ts';
+import { settlement, type Holdings } from './booking.ts';
 
 /** One change of a balance. Amounts are in units of the reseller's currency. */
 export interface LedgerEntry {
@@ -21,7 +22,7 @@ export interface LedgerEntry {
   readonly appId: string | null;
   readonly tier: string | null;
   readonly durationDays: number | null;
-  /** The licence that was given back, or the first one that was generated. */
+  /** The licence that was given back, the first one that was generated, or the payment. */
   readonly reference: string | null;
   readonly note: string | null;
   readonly createdAt: Date;
@@ -46,13 +47,33 @@ export interface Account {
   readonly currency: string;
 }
 
+/** A reseller as he is while the caller holds him. */
+export interface HeldAccount extends Account, Holdings {
+  readonly deleted_at: Date | null;
+}
+
+/** What has become of a balance. */
+export interface Posted extends Holdings {
+  /** Those that were asked for, in their order, and then those that followed from them. */
+  readonly entries: readonly LedgerEntry[];
+}
+
 /** The ledgers of resellers: entries are only ever added, and a balance is the sum of its entries. */
 export interface Ledger {
   /**
-   * Changes a balance inside the caller's transaction, which holds the reseller and knows that the balance suffices.
+   * Changes a balance by one deed, inside the caller's transaction, which holds the reseller and knows that the balance
+   * suffices and holds it. What is owed is paid from it, as a `reversal`, and what waits comes onto it, as a `top_up`.
    * It is in the audit log too.
+   * @param movements the entries of the deed, in their order
+   * @param aside what is owed and waits from now on, when the deed changes that
    */
-  post(trx: Knex.Transaction, actor: Actor, account: Account, movement: Movement): Promise<LedgerEntry>;
+  post(
+    trx: Knex.Transaction,
+    actor: Actor,
+    account: HeldAccount,
+    movements: readonly Movement[],
+    aside?: Partial<Pick<Holdings, 'owed_minor' | 'waiting_minor'>>,
+  ): Promise<Posted>;
   /** Newest first. */
   list(account: Account, page: PageRequest): Promise<Page<LedgerEntry>>;
 }
@@ -69,34 +90,91 @@ const ACTIONS = {
   debit: 'reseller.debited',
   generation: 'reseller.charged',
   refund: 'reseller.refunded',
+  commission: 'reseller.commissioned',
+  top_up: 'reseller.topped_up',
+  reversal: 'reseller.reversed',
 } as const satisfies Record<EntryKind, string>;
 
 export function createLedger({ knex, audit, clock, newId }: Dependencies): Ledger {
+  async function write(
+    trx: Knex.Transaction,
+    actor: Actor,
+    { reseller_id, currency, deleted_at }: HeldAccount,
+    movement: Movement,
+  ): Promise<EntryRow> {
+    const entry = {
+      entry_id: newId('led'),
+      reseller_id,
+      kind: movement.kind,
+      amount_minor: movement.amountMinor,
+      licenses: movement.licenses ?? 0,
+      app_id: movement.appId ?? null,
+      tier: movement.tier ?? null,
+      duration_days: movement.durationDays ?? null,
+      reference: movement.reference ?? null,
+      note: movement.note ?? null,
+      created_at: clock.now(),
+    };
+    const balance_minor = await store.insertEntry(trx, entry);
+    const written = { ...entry, balance_minor };
+    const { entryId, amount, balance, licenses, appId } = toEntry(written, currency);
+    await audit.record(trx, actor, {
+      action: ACTIONS[movement.kind],
+      target: reseller_id,
+      appId: movement.appId,
+      data: {
+        entry_id: entryId,
+        amount,
+        balance,
+        currency,
+        ...(appId !== null && { licenses }),
+        // The developer no longer finds him in any list.
+        ...(deleted_at !== null && { deleted: true }),
+      },
+    });
+    return written;
+  }
+
+  async function setAside(
+    trx: Knex.Transaction,
+    actor: Actor,
+    { reseller_id, currency, ...before }: HeldAccount,
+    after: Holdings,
+  ): Promise<void> {
+    if (after.owed_minor === before.owed_minor && after.waiting_minor === before.waiting_minor) return;
+    await store.updateAside(trx, reseller_id, after);
+    const data = {
+      owed: fromMinor(after.owed_minor, currency),
+      waiting: fromMinor(after.waiting_minor, currency),
+      currency,
+    };
+    const action =
+      after.owed_minor === before.owed_minor ? 'reseller.surplus_changed' : 'reseller.debt_changed';
+    await audit.record(trx, actor, { action, target: reseller_id, data });
+  }
+
   return {
-    async post(trx, actor, { reseller_id, currency }, movement) {
-      const entry = {
-        entry_id: newId('led'),
-        reseller_id,
-        kind: movement.kind,
-        amount_minor: movement.amountMinor,
-        licenses: movement.licenses ?? 0,
-        app_id: movement.appId ?? null,
-        tier: movement.tier ?? null,
-        duration_days: movement.durationDays ?? null,
-        reference: movement.reference ?? null,
-        note: movement.note ?? null,
-        created_at: clock.now(),
+    async post(trx, actor, account, movements, aside = {}) {
+      const rows: EntryRow[] = [];
+      for (const movement of movements) rows.push(await write(trx, actor, account, movement));
+      const { owed_minor, waiting_minor } = { ...account, ...aside };
+      const { balance_minor } = rows.at(-1) ?? account;
+      const { topUp, reversal } = settlement({ balance_minor, owed_minor, waiting_minor });
+      const reference = movements.find((movement) => movement.reference !== undefined)?.reference;
+      const about = reference === undefined ? {} : { reference };
+      if (topUp > 0) {
+        rows.push(await write(trx, actor, account, { kind: 'top_up', amountMinor: topUp, ...about }));
+      }
+      if (reversal > 0) {
+        rows.push(await write(trx, actor, account, { kind: 'reversal', amountMinor: -reversal, ...about }));
+      }
+      const after = {
+        balance_minor: balance_minor + topUp - reversal,
+        owed_minor: owed_minor - reversal,
+        waiting_minor: waiting_minor - topUp,
       };
-      const balance_minor = await store.insertEntry(trx, entry);
-      const posted = toEntry({ ...entry, balance_minor }, currency);
-      const { entryId, amount, balance, licenses, appId } = posted;
-      await audit.record(trx, actor, {
-        action: ACTIONS[movement.kind],
-        target: reseller_id,
-        appId: movement.appId,
-        data: { entry_id: entryId, amount, balance, currency, ...(appId !== null && { licenses }) },
-      });
-      return posted;
+      await setAside(trx, actor, account, after);
+      return { ...after, entries: rows.map((row) => toEntry(row, account.currency)) };
     },
 
     async list({ reseller_id, currency }, request) {

@@ -14,6 +14,7 @@ import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import { standing, type Standing } from '../subscriptions/subscriptions.ts';
 import type { Users } from '../users/users.ts';
+import { booking } from './booking.ts';
 import { findCustomer, listCustomers, type CustomerRow } from './customer-store.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 import { findPurchase, insertPurchases } from './ledger-store.ts';
@@ -157,21 +158,30 @@ export function createResellerAccount(deps: Dependencies): ResellerAccount {
           // Late, because every other change of the reseller waits for it. What holds now is read again.
           const reseller = await lockActive(trx, resellerId);
           const price = await priceOf(trx, resellerId, wanted);
-          const cost = costFor(reseller, price, amount);
-          const entry = await ledger.post(trx, actor, reseller, {
-            kind: 'generation',
-            amountMinor: 0 - cost,
-            licenses: amount,
-            appId,
-            tier,
-            durationDays,
-            reference: licenseIds[0]!,
-            note,
-          });
-          await insertPurchases(trx, licenseIds, costOfKey(price.price_minor, reseller.margin_basis_points));
-          const { currency } = reseller;
-          const { balance, entryId } = entry;
-          return { licenses: made, cost: fromMinor(cost, currency), balance, currency, entryId };
+          const net = costFor(reseller, price, amount);
+          const { price_minor: perKey } = price;
+          const { currency, balance_minor: balance } = reseller;
+          const { gross, commission, split } = booking(
+            balance,
+            BigInt(perKey) * BigInt(amount),
+            BigInt(net),
+            'commission',
+          );
+          const about = { appId, tier, durationDays, reference: licenseIds[0]!, note };
+          // The commission comes first: in between, the balance is never below zero.
+          const posted = await ledger.post(trx, actor, reseller, [
+            ...(commission > 0 ? [{ ...about, kind: 'commission', amountMinor: commission } as const] : []),
+            { ...about, kind: 'generation', amountMinor: 0 - gross, licenses: amount },
+          ]);
+          const costOfEach = costOfKey(perKey, reseller.margin_basis_points);
+          await insertPurchases(trx, licenseIds, costOfEach, split ? perKey : null);
+          return {
+            licenses: made,
+            cost: fromMinor(net, currency),
+            balance: fromMinor(posted.balance_minor, currency),
+            currency,
+            entryId: posted.entries.find(({ kind }) => kind === 'generation')!.entryId,
+          };
         }),
       );
     },
@@ -196,20 +206,28 @@ export function createResellerAccount(deps: Dependencies): ResellerAccount {
           licenseId,
         );
         const reseller = await lockActive(trx, resellerId);
-        const amountMinor = purchase.cost_minor;
-        if (reseller.balance_minor + amountMinor > LARGEST_MINOR) {
+        const { cost_minor: net } = purchase;
+        const { currency, balance_minor: balance } = reseller;
+        if (balance + net > LARGEST_MINOR) {
           throw new ApiError('LICENSE_NOT_REFUNDABLE', { detail: 'The balance cannot hold more.' });
         }
-        const { amount, balance, entryId } = await ledger.post(trx, actor, reseller, {
-          kind: 'refund',
-          amountMinor,
-          licenses: 1,
-          appId,
-          tier,
-          durationDays,
-          reference: licenseId,
-        });
-        return { amount, balance, currency: reseller.currency, entryId };
+        const { gross, commission } = booking(
+          balance,
+          BigInt(purchase.gross_minor ?? net),
+          BigInt(net),
+          'gross',
+        );
+        const about = { appId, tier, durationDays, reference: licenseId };
+        const posted = await ledger.post(trx, actor, reseller, [
+          { ...about, kind: 'refund', amountMinor: gross, licenses: 1 },
+          ...(commission > 0 ? [{ ...about, kind: 'commission', amountMinor: -commission } as const] : []),
+        ]);
+        return {
+          amount: fromMinor(net, currency),
+          balance: fromMinor(posted.balance_minor, currency),
+          currency,
+          entryId: posted.entries[0]!.entryId,
+        };
       });
     },
 

@@ -6,6 +6,8 @@ export interface ResellerRow {
   readonly name: string;
   readonly currency: string;
   readonly balance_minor: number;
+  readonly owed_minor: number;
+  readonly waiting_minor: number;
   readonly margin_basis_points: number;
   readonly suspended_at: Date | null;
   readonly created_at: Date;
@@ -33,6 +35,14 @@ export async function lockReseller(
     .whereNull('deleted_at')
     .forNoKeyUpdate()
     .first();
+}
+
+/** As lockReseller, and a deleted reseller too. */
+export async function lockResellerEver(
+  trx: Knex.Transaction,
+  resellerId: string,
+): Promise<ResellerRow | undefined> {
+  return trx<ResellerRow>('resellers').where({ reseller_id: resellerId }).forNoKeyUpdate().first();
 }
 
 /** Newest first; ids sort by time of creation. */

@@ -24,6 +24,7 @@ import type { ResellerRow } from './reseller-store.ts';
 
 export type { LedgerEntry } from './ledger.ts';
 export type { NewPrice, Price } from './prices.ts';
+export type { AfterPayment, BalancePayment, ResellerPayments } from './balance-payments.ts';
 export type { OwnUser, Purchase, Refund, ResellerAccount } from './reseller-account.ts';
 
 /** Decimals of a commission: percent outside, basis points inside. */
@@ -41,6 +42,10 @@ export interface NewReseller {
 export interface Reseller extends NewReseller {
   readonly resellerId: string;
   readonly balance: number;
+  /** Of payments that were taken back: what the balance did not have. Whatever comes onto it pays this first. */
+  readonly owed: number;
+  /** What was paid and the balance, being full, does not hold. It comes onto it as soon as there is room. */
+  readonly waiting: number;
   /** Then nothing can be changed with the reseller's tokens. */
   readonly suspended: boolean;
   readonly createdAt: Date;
@@ -139,6 +144,8 @@ export function createResellers({ knex, apiTokens, audit, ledger, clock, newId }
         name,
         currency,
         balance_minor: 0,
+        owed_minor: 0,
+        waiting_minor: 0,
         margin_basis_points: toBasisPoints(commissionMargin),
         suspended_at: null,
         created_at: clock.now(),
@@ -238,7 +245,9 @@ export function createResellers({ knex, apiTokens, audit, ledger, clock, newId }
           const largest = formatMinor(LARGEST_MINOR, reseller.currency);
           throw invalidMember('/amount', `must not raise the balance above ${largest}`);
         }
-        return ledger.post(trx, actor, reseller, { kind: 'credit', amountMinor, note });
+        const movement = { kind: 'credit', amountMinor, note } as const;
+        const { entries } = await ledger.post(trx, actor, reseller, [movement]);
+        return entries[0]!;
       });
     },
 
@@ -252,7 +261,9 @@ export function createResellers({ knex, apiTokens, audit, ledger, clock, newId }
             detail: `The balance is ${formatMinor(reseller.balance_minor, reseller.currency)}.`,
           });
         }
-        return ledger.post(trx, actor, reseller, { kind: 'debit', amountMinor: -amountMinor, note });
+        const movement = { kind: 'debit', amountMinor: -amountMinor, note } as const;
+        const { entries } = await ledger.post(trx, actor, reseller, [movement]);
+        return entries[0]!;
       });
     },
 
@@ -290,6 +301,8 @@ export function toReseller(row: ResellerRow): Reseller {
     name: row.name,
     currency: row.currency,
     balance: fromMinor(row.balance_minor, row.currency),
+    owed: fromMinor(row.owed_minor, row.currency),
+    waiting: fromMinor(row.waiting_minor, row.currency),
     commissionMargin: fromScaled(row.margin_basis_points, MARGIN_DIGITS),
     suspended: row.suspended_at !== null,
     createdAt: row.created_at,

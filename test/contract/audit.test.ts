@@ -15,9 +15,9 @@ const changing = operations.filter(({ method, bearer, path }) => {
 
 /** Operations that leave another number of entries than one. */
 const OTHERS: Readonly<Record<string, number>> = {
-  // The keys, and what they cost.
-  createResellerLicenses: 2,
-  refundResellerLicense: 2,
+  // The keys, their price, and the commission.
+  createResellerLicenses: 3,
+  refundResellerLicense: 3,
   // What makes the path's variable has set it to the example already: nothing changes.
   setVariable: 0,
   setUserVariable: 0,

@@ -99,7 +99,7 @@ test(
            from resellers r,
              (select sum(amount_minor)::int as sum, sum((balance_minor <> running)::int)::int as wrong,
                 coalesce(sum(licenses), 0)::int as booked,
-                coalesce(-sum(amount_minor) filter (where kind = 'generation'), 0)::int as spent
+                coalesce(-sum(amount_minor) filter (where kind in ('generation', 'commission')), 0)::int as spent
               from (select *, sum(amount_minor) over (order by sequence) as running
                     from reseller_ledger where reseller_id = $1) entries) l,
              (select count(*)::int as keys, sum(cost_minor)::int as paid

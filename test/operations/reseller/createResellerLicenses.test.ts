@@ -28,7 +28,8 @@ const licenses = async ({ app_id, token }: App) =>
 /** Nothing was bought: nothing is spent, written or made. */
 async function expectNothingBought(reseller: TestReseller, own: App, balance: number): Promise<void> {
   expect(await reseller.balance()).toBe(balance);
-  expect((await ledger(reseller)).filter(({ kind }) => kind === 'generation')).toEqual([]);
+  const kinds = (await ledger(reseller)).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind !== 'credit' && kind !== 'debit')).toEqual([]);
   expect(await licenses(own)).toEqual([]);
 }
 
@@ -52,15 +53,25 @@ test('makes keys, takes their cost and says what is left', async () => {
     entry_id: expect.stringMatching(/^led_/),
   });
   expect(await reseller.balance()).toBe(73.75);
-  expect((await ledger(reseller))[0]).toMatchObject({
-    entry_id: body.entry_id,
-    kind: 'generation',
-    amount: -26.25,
-    balance: 73.75,
-    licenses: 3,
+  const about = {
+    app_id: own.app_id,
+    tier: 'Pro',
+    duration_days: 30,
     reference: body.licenses[0]!.license_id,
     note: 'Order 17',
-  });
+  };
+  expect(await ledger(reseller)).toMatchObject([
+    {
+      ...about,
+      entry_id: body.entry_id,
+      kind: 'generation',
+      amount: -29.97,
+      balance: 73.75,
+      licenses: 3,
+    },
+    { ...about, kind: 'commission', amount: 3.72, balance: 103.72, licenses: 0 },
+    { kind: 'credit', amount: 100 },
+  ]);
   expect((await licenses(own)).map(({ license_key }) => license_key).sort()).toEqual(
     body.licenses.map(({ license_key }) => license_key).sort(),
   );
@@ -109,8 +120,45 @@ test('1000 keys in one call, and not one more', async () => {
 test('what costs nothing needs no balance', async () => {
   const reseller = await newReseller(api, app, { price: 9.99, commission_margin: 100 });
   expect((await reseller.buy({ amount: 2 })).body).toMatchObject({ cost: 0, balance: 0 });
-  expect((await ledger(reseller))[0]).toMatchObject({ kind: 'generation', amount: 0, licenses: 2 });
+  expect(await ledger(reseller)).toMatchObject([
+    { kind: 'generation', amount: -19.98, balance: 0, licenses: 2 },
+    { kind: 'commission', amount: 19.98, balance: 19.98, licenses: 0 },
+  ]);
 });
+
+test('without a commission it is one entry', async () => {
+  const reseller = await newReseller(api, app, { balance: 10, price: 9.99 });
+  await reseller.keys(1);
+  expect(await ledger(reseller)).toMatchObject([{ kind: 'generation', amount: -9.99 }, { kind: 'credit' }]);
+});
+
+test('what is free of itself is one entry of 0', async () => {
+  const reseller = await newReseller(api, app, { price: 0, commission_margin: 50 });
+  await reseller.keys(2);
+  expect(await ledger(reseller)).toMatchObject([{ kind: 'generation', amount: 0, licenses: 2 }]);
+});
+
+test.each([
+  ['the commission', 9_999_999_999_999.99, 50, 1, 0.01, 9_999_999_999_999.98],
+  ['a price that no number holds', 5, 100, 1000, 9_999_999_999_999.99, 5],
+])(
+  'a balance that cannot hold %s for a moment pays the net in one entry, and gets it back so',
+  async (_what, balance, commission_margin, amount, price, left) => {
+    const reseller = await newReseller(api, app, { balance, commission_margin, price });
+    const { status, body } = await reseller.buy({ amount });
+    expect(status).toBe(201);
+    expect(body.balance).toBe(left);
+    const paid = commission_margin === 100 ? 0 : 0.01;
+    expect(body.cost).toBe(paid);
+    expect((await ledger(reseller)).map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['generation', 0 - paid],
+      ['credit', balance],
+    ]);
+    const { license_id } = body.licenses[0]!;
+    await api.post(`/api/v2/dev/reseller/licenses/${license_id}/refund`, undefined, reseller);
+    expect((await ledger(reseller))[0]).toMatchObject({ kind: 'refund', amount: paid, balance });
+  },
+);
 
 test.each([
   ['JPY', 100, 33.33, 67],

@@ -24,6 +24,7 @@ test('shows balance, commission and what is paid for each kind of key', async ()
     name: expect.stringMatching(/^Reseller-/),
     currency: 'USD',
     balance: 33.33,
+    owed: 0,
     commission_margin: 12.5,
     suspended: false,
     created_at: clock.now().toISOString(),

@@ -24,6 +24,11 @@ const ids = async ({ app_id, token }: App) =>
     await api.call<Schemas['LicenseList']>('GET', `/api/v2/dev/apps/${app_id}/licenses`, undefined, { token })
   ).body.data.map(({ license_id }) => license_id);
 
+const ledger = async ({ token }: Pick<TestReseller, 'token'>) =>
+  (
+    await api.call<Schemas['LedgerEntryList']>('GET', '/api/v2/dev/reseller/ledger', undefined, { token })
+  ).body.data.map(({ kind, amount, reference }) => ({ kind, amount, reference }));
+
 test('gives back what was paid, whatever the price is now; the key is gone for good', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 20, price: 9.99, commission_margin: 12.5 });
@@ -41,6 +46,12 @@ test('gives back what was paid, whatever the price is now; the key is gone for g
     entry_id: expect.stringMatching(/^led_/),
   });
   expect(await reseller.balance()).toBe(11.25);
+  const reference = first!.license_id;
+  const written = await ledger(reseller);
+  expect(written.slice(0, 2)).toEqual([
+    { kind: 'commission', amount: -1.24, reference },
+    { kind: 'refund', amount: 9.99, reference },
+  ]);
   expect(await ids(app)).toEqual([second!.license_id]);
   const { username } = await newUser(api, app);
   const activate = (license_key: string) => api.activate(app.with({ username, license_key }));
@@ -48,6 +59,41 @@ test('gives back what was paid, whatever the price is now; the key is gone for g
   expect((await activate(second!.license_key)).status).toBe(200);
   expectError(await refund(reseller, first!.license_id), 404, 'LICENSE_NOT_FOUND');
   expect(await reseller.balance()).toBe(11.25);
+});
+
+test('what an earlier version sold has one entry, of the net, and gets one back', async () => {
+  const reseller = await newReseller(api, await newApp(api), { balance: 20, commission_margin: 12.5 });
+  const [key] = await reseller.keys(1);
+  const database = await connectTo(databaseUrl);
+  await database.query('update reseller_purchases set gross_minor = null where license_id = $1', [
+    key!.license_id,
+  ]);
+  expect((await refund(reseller, key!.license_id)).body).toMatchObject({ amount: 8.75, balance: 20 });
+  const [last, before] = await ledger(reseller);
+  expect(last).toEqual({ kind: 'refund', amount: 8.75, reference: key!.license_id });
+  expect(before).toMatchObject({ kind: 'generation' });
+});
+
+test('a balance that cannot hold the full price in between gets what was paid in one entry', async () => {
+  const reseller = await newReseller(api, await newApp(api), { balance: 20, commission_margin: 12.5 });
+  const [key] = await reseller.keys(1);
+  // 8.75 is paid, 10 is the price: there is room for 9.
+  await reseller.credit(9_999_999_999_999.99 - 9 - 11.25);
+  const { body } = await refund(reseller, key!.license_id);
+  expect(body).toMatchObject({ amount: 8.75, balance: 9_999_999_999_999.74 });
+  expect((await ledger(reseller))[0]).toMatchObject({ kind: 'refund', amount: 8.75 });
+});
+
+test('of a key that was free nothing comes back but entries', async () => {
+  const reseller = await newReseller(api, await newApp(api), { commission_margin: 100 });
+  const [key] = await reseller.keys(1);
+  expect((await refund(reseller, key!.license_id)).body).toMatchObject({ amount: 0, balance: 0 });
+  expect((await ledger(reseller)).map(({ kind, amount }) => [kind, amount])).toEqual([
+    ['commission', -10],
+    ['refund', 10],
+    ['generation', -10],
+    ['commission', 10],
+  ]);
 });
 
 describe('LICENSE_NOT_REFUNDABLE', () => {

@@ -24,6 +24,7 @@ test('makes a reseller with an empty balance', async () => {
     name: 'Keys & More',
     currency: 'USD',
     balance: 0,
+    owed: 0,
     commission_margin: 12.5,
     suspended: false,
     created_at: clock.now().toISOString(),

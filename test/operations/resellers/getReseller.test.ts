@@ -24,6 +24,7 @@ test('shows the reseller', async () => {
     name: expect.stringMatching(/^Reseller-/),
     currency: 'KWD',
     balance: 1.001,
+    owed: 0,
     commission_margin: 7.25,
     suspended: false,
     created_at: clock.now().toISOString(),
