@@ -25,6 +25,7 @@ import * as createWebhooks from './20261122060000_create_webhooks.ts';
 import * as addPreviousSecrets from './20261122070000_add_previous_secrets.ts';
 import * as createDailyStatistics from './20261122070100_create_daily_statistics.ts';
 import * as indexSessionsByApplication from './20261122070200_index_sessions_by_application.ts';
+import * as createTestProcessor from './20261122080000_create_test_processor.ts';
 import * as extendResellerLedger from './20261122080200_extend_reseller_ledger.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
@@ -57,6 +58,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122070000_add_previous_secrets': addPreviousSecrets,
   '20261122070100_create_daily_statistics': createDailyStatistics,
   '20261122070200_index_sessions_by_application': indexSessionsByApplication,
+  '20261122080000_create_test_processor': createTestProcessor,
   '20261122080200_extend_reseller_ledger': extendResellerLedger,
 };
 

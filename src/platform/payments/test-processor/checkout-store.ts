@@ -1,0 +1,68 @@
+import type { Knex } from 'knex';
+import type { Interval } from './period-state.ts';
+
+export type CheckoutState = 'open' | 'authenticating' | 'processing' | 'paid' | 'failed' | 'expired';
+
+export interface CheckoutRow {
+  readonly session_ref: string;
+  readonly reference: string;
+  readonly product_id: string;
+  readonly product_name: string;
+  readonly amount_minor: number;
+  readonly currency: string;
+  readonly recurring: Interval | null;
+  readonly customer_ref: string;
+  readonly email: string;
+  readonly success_url: string;
+  readonly cancel_url: string;
+  readonly state: CheckoutState;
+  readonly bank_pays: boolean;
+  readonly due_at: Date | null;
+  readonly subscription_ref: string | null;
+  readonly payment_ref: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+type Changes = Partial<
+  Pick<CheckoutRow, 'state' | 'bank_pays' | 'due_at' | 'subscription_ref' | 'payment_ref'>
+>;
+
+/** @returns the session of the reference: the new one, or the one that was there before */
+export async function insertOrFindCheckout(trx: Knex.Transaction, row: CheckoutRow): Promise<string> {
+  await trx<CheckoutRow>('test_checkouts').insert(row).onConflict('reference').ignore();
+  const found = await trx<CheckoutRow>('test_checkouts')
+    .where({ reference: row.reference })
+    .first('session_ref');
+  return found!.session_ref;
+}
+
+/** Nobody else changes it until the transaction ends. */
+export async function lockCheckout(
+  trx: Knex.Transaction,
+  sessionRef: string,
+): Promise<CheckoutRow | undefined> {
+  return trx<CheckoutRow>('test_checkouts').where({ session_ref: sessionRef }).forUpdate().first();
+}
+
+/** One that changes of its own accord, and that nobody else is at. */
+export async function lockDueCheckout(trx: Knex.Transaction, now: Date): Promise<CheckoutRow | undefined> {
+  return trx<CheckoutRow>('test_checkouts')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .forUpdate()
+    .skipLocked()
+    .first();
+}
+
+export async function updateCheckout(
+  trx: Knex.Transaction,
+  sessionRef: string,
+  changes: Changes,
+): Promise<CheckoutRow> {
+  const [row] = await trx<CheckoutRow>('test_checkouts')
+    .where({ session_ref: sessionRef })
+    .update(changes)
+    .returning('*');
+  return row!;
+}

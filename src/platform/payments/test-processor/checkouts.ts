@@ -1,0 +1,206 @@
+import { hash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { PaymentsError } from '../errors.ts';
+import type { CheckoutFact, Fact } from '../facts.ts';
+import type { OpenedCheckout, Order } from '../index.ts';
+import { readCard, type CardForm } from './card-state.ts';
+import type { CheckoutView, PayResult } from './checkout-page.ts';
+import * as store from './checkout-store.ts';
+import { newRef, type Context } from './context.ts';
+import type { TestPayments } from './payments.ts';
+import { pageUrl, receiptUrl } from './receipt.ts';
+import type { TestSubscriptions } from './subscriptions.ts';
+
+const BANK_TAKES_MS = 30_000;
+
+type Trx = Knex.Transaction;
+type Row = store.CheckoutRow;
+
+/** Purchases, from the order to the payment. */
+export interface TestCheckouts {
+  open(order: Order): Promise<OpenedCheckout>;
+  pay(sessionRef: string, form: CardForm): Promise<PayResult | undefined>;
+  authenticate(sessionRef: string, approved: boolean): Promise<PayResult | undefined>;
+  /** One as it is now. */
+  find(trx: Trx, sessionRef: string): Promise<Row | undefined>;
+  factOf(row: Row): CheckoutFact;
+  /** Sees to one that changes of its own accord. @returns whether there was one */
+  doDue(): Promise<boolean>;
+}
+
+export function createTestCheckouts(
+  context: Context,
+  payments: TestPayments,
+  subscriptions: TestSubscriptions,
+): TestCheckouts {
+  const { clock, random, notices, change, webUrl } = context;
+
+  function factOf(row: Row): CheckoutFact {
+    return {
+      kind: 'checkout',
+      sessionRef: row.session_ref,
+      reference: row.reference,
+      state: row.state === 'authenticating' ? 'open' : row.state,
+      amountMinor: row.amount_minor,
+      currency: row.currency,
+      paymentRef: row.payment_ref,
+      subscriptionRef: row.subscription_ref,
+      customerRef: row.payment_ref && row.customer_ref,
+      receiptUrl: row.state === 'paid' ? receiptUrl(webUrl(), row.session_ref) : null,
+    };
+  }
+
+  async function tell(trx: Trx, row: Row): Promise<Row> {
+    await notices.write(trx, `checkout.${row.state}`, factOf(row) satisfies Fact);
+    return row;
+  }
+
+  async function complete(trx: Trx, row: Row, { disputed = false, cardPays = true } = {}): Promise<Row> {
+    const paymentRef = await payments.take(trx, {
+      sessionRef: row.session_ref,
+      amountMinor: row.amount_minor,
+      currency: row.currency,
+      disputed,
+    });
+    const subscriptionRef = row.recurring && (await subscriptions.begin(trx, row, paymentRef, cardPays));
+    const paid = await store.updateCheckout(trx, row.session_ref, {
+      state: 'paid',
+      due_at: null,
+      payment_ref: paymentRef,
+      subscription_ref: subscriptionRef,
+    });
+    return tell(trx, paid);
+  }
+
+  /** What should have happened by now, if nobody came to it yet. */
+  async function settle(trx: Trx, row: Row): Promise<Row> {
+    if (!row.due_at || row.due_at > clock.now()) return row;
+    if (row.state === 'processing' && row.bank_pays) return complete(trx, row);
+    const state = row.state === 'processing' ? 'failed' : 'expired';
+    return tell(trx, await store.updateCheckout(trx, row.session_ref, { state, due_at: null }));
+  }
+
+  async function find(trx: Trx, sessionRef: string): Promise<Row | undefined> {
+    const row = await store.lockCheckout(trx, sessionRef);
+    return row && settle(trx, row);
+  }
+
+  async function submit(trx: Trx, row: Row, form: CardForm): Promise<PayResult> {
+    const card = readCard(form, clock.now());
+    if (typeof card === 'object') return { checkout: viewOf(row), faults: card };
+    switch (card) {
+      case 'declined':
+        return { checkout: viewOf(row), declined: 'The card was declined. Please try another one.' };
+      case 'authenticates':
+        return {
+          checkout: viewOf(await store.updateCheckout(trx, row.session_ref, { state: 'authenticating' })),
+        };
+      case 'delayed':
+      case 'delayed_failure': {
+        const due_at = new Date(clock.now().getTime() + BANK_TAKES_MS);
+        const waiting = await store.updateCheckout(trx, row.session_ref, {
+          state: 'processing',
+          bank_pays: card === 'delayed',
+          due_at,
+        });
+        return { checkout: viewOf(await tell(trx, waiting)) };
+      }
+      case 'pays':
+      case 'disputed':
+      case 'pays_once': {
+        const how = { disputed: card === 'disputed', cardPays: card !== 'pays_once' };
+        return { checkout: viewOf(await complete(trx, row, how)) };
+      }
+    }
+  }
+
+  return {
+    open: (order) =>
+      change(async (trx) => {
+        const { reference, product, customer, successUrl, cancelUrl, expiresAt } = order;
+        checkOrder(order);
+        const sessionRef = await store.insertOrFindCheckout(trx, {
+          session_ref: newRef(random, 'cs'),
+          reference,
+          product_id: product.productId,
+          product_name: product.name,
+          amount_minor: product.amountMinor,
+          currency: product.currency,
+          recurring: product.recurring,
+          customer_ref: customer.customerRef ?? customerRef(customer.reference),
+          email: customer.email,
+          success_url: successUrl,
+          cancel_url: cancelUrl,
+          state: 'open',
+          bank_pays: true,
+          due_at: expiresAt,
+          subscription_ref: null,
+          payment_ref: null,
+          created_at: clock.now(),
+          expires_at: expiresAt,
+        });
+        return { sessionRef, url: pageUrl(webUrl(), sessionRef) };
+      }),
+
+    pay: (sessionRef, form) =>
+      change(async (trx) => {
+        const row = await find(trx, sessionRef);
+        if (!row) return undefined;
+        return row.state === 'open' ? submit(trx, row, form) : { checkout: viewOf(row) };
+      }),
+
+    authenticate: (sessionRef, approved) =>
+      change(async (trx) => {
+        const row = await find(trx, sessionRef);
+        if (!row) return undefined;
+        if (row.state !== 'authenticating') return { checkout: viewOf(row) };
+        if (approved) return { checkout: viewOf(await complete(trx, row)) };
+        const open = await store.updateCheckout(trx, sessionRef, { state: 'open' });
+        const declined = 'Your bank did not approve the payment. Please try again, or take another card.';
+        return { checkout: viewOf(open), declined };
+      }),
+
+    find,
+    factOf,
+
+    doDue: () =>
+      change(async (trx) => {
+        const row = await store.lockDueCheckout(trx, clock.now());
+        if (row) await settle(trx, row);
+        return row !== undefined;
+      }),
+  };
+}
+
+/** A purchase as its page shows it. */
+export function viewOf(row: Row): CheckoutView {
+  return {
+    sessionRef: row.session_ref,
+    state: row.state,
+    productName: row.product_name,
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    recurring: row.recurring,
+    email: row.email,
+    successUrl: row.success_url,
+    cancelUrl: row.cancel_url,
+  };
+}
+
+function checkOrder({ product, successUrl, cancelUrl }: Order): void {
+  if (!Number.isSafeInteger(product.amountMinor) || product.amountMinor < 1) {
+    throw new PaymentsError('invalid', 'The amount is no whole number of minor units above 0.');
+  }
+  if (!Intl.supportedValuesOf('currency').includes(product.currency)) {
+    throw new PaymentsError('invalid', 'There is no such currency.');
+  }
+  // They become links: `javascript:` must never be one.
+  if (![successUrl, cancelUrl].every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''))) {
+    throw new PaymentsError('invalid', 'A return address is not http or https.');
+  }
+}
+
+/** The same for all purchases of a customer. */
+function customerRef(reference: string): string {
+  return `cu_test_${hash('sha256', reference, 'base64url').slice(0, 32)}`;
+}

@@ -1,0 +1,118 @@
+import { isUnavailable } from '../../database/index.ts';
+import { repeatedly, type Repeated } from '../../repeatedly.ts';
+import { PaymentsError, PaymentsUnavailableError } from '../errors.ts';
+import type { Payments } from '../index.ts';
+import type { CheckoutPage } from './checkout-page.ts';
+import { createTestCheckouts } from './checkouts.ts';
+import type { Context, TestProcessorOptions } from './context.ts';
+import { createNotices } from './notices.ts';
+import { createTestPayments } from './payments.ts';
+import { createReceipts } from './receipts.ts';
+import { createTestSubscriptions } from './subscriptions.ts';
+
+export type { CheckoutPage } from './checkout-page.ts';
+export type { TestProcessorOptions } from './context.ts';
+
+/** How many changes are made before others are looked at, and notices sent. */
+const CHANGES_A_TURN = 50;
+
+/** A payment processor without money, inside the service but a party of its own. */
+export interface TestProcessor extends Payments {
+  readonly processor: 'test';
+  readonly page: CheckoutPage;
+  /** Does what is due by the clock and sends notices, some of each. @returns whether there may be more */
+  work(signal?: AbortSignal): Promise<boolean>;
+  /** The payer's bank takes a payment back for now. */
+  openDispute(paymentRef: string): Promise<void>;
+  /** The payer's bank decides about a payment. @param won whether the shop keeps the money */
+  closeDispute(paymentRef: string, won: boolean): Promise<void>;
+  /** Decides whether the card of a subscription pays from now on. */
+  setCard(subscriptionRef: string, pays: boolean): Promise<void>;
+}
+
+/** Any number of processes may open it on one database: they share its tables and its work. */
+export function openTestProcessor(options: TestProcessorOptions): TestProcessor {
+  const { knex, logger, webUrl } = options;
+  const notices = createNotices(options);
+  let running: Repeated | undefined;
+
+  const context: Context = {
+    ...options,
+    notices,
+    async change(work) {
+      try {
+        return await knex.transaction(work);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        throw new PaymentsUnavailableError('The tables of the test processor cannot be reached.', {
+          cause: error,
+        });
+      } finally {
+        running?.wake();
+      }
+    },
+  };
+  const payments = createTestPayments(context);
+  const subscriptions = createTestSubscriptions(context, payments);
+  const checkouts = createTestCheckouts(context, payments, subscriptions);
+  const receipts = createReceipts(context, { payments, subscriptions, checkouts });
+
+  async function work(signal = new AbortController().signal): Promise<boolean> {
+    let more = false;
+    for (const { doDue } of [checkouts, subscriptions, payments]) {
+      let count = 0;
+      while (count < CHANGES_A_TURN && !signal.aborted && (await doDue())) count += 1;
+      more ||= count === CHANGES_A_TURN;
+    }
+    return !signal.aborted && ((await notices.send(signal)) || more);
+  }
+
+  return {
+    processor: 'test',
+    page: { webUrl, pay: checkouts.pay, authenticate: checkouts.authenticate, ...receipts },
+    work,
+    openDispute: payments.openDispute,
+    closeDispute: payments.closeDispute,
+    setCard: subscriptions.setCard,
+
+    openCheckout: checkouts.open,
+    readNotice: async (body, headers) => notices.read(body, headers),
+    lookUpCheckout: (sessionRef) =>
+      context.change(async (trx) => {
+        const row = await checkouts.find(trx, sessionRef);
+        if (!row) throw new PaymentsError('not_found', 'There is no such checkout.');
+        const facts = row.subscription_ref
+          ? await subscriptions.factsOf(trx, row.subscription_ref)
+          : row.payment_ref
+            ? await payments.factsOf(trx, [row.payment_ref])
+            : [];
+        return [checkouts.factOf(row), ...facts];
+      }),
+    lookUpSubscription: (subscriptionRef) =>
+      context.change((trx) => subscriptions.factsOf(trx, subscriptionRef)),
+    changeSubscription: subscriptions.change,
+    setCancellation: subscriptions.setCancellation,
+    endSubscription: subscriptions.end,
+    refund: payments.refund,
+    charge: payments.charge,
+
+    async start() {
+      const ending = new AbortController();
+      running = repeatedly(
+        () => work(ending.signal),
+        (error) => {
+          const lost = error instanceof PaymentsUnavailableError || isUnavailable(error);
+          if (lost) logger.debug({ err: error }, 'the test processor waits for the database');
+          else logger.error({ err: error }, 'the test processor failed');
+        },
+      );
+      return {
+        async stop() {
+          ending.abort();
+          await running?.stop();
+          running = undefined;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Charge, ChargeRequest } from '../charge.ts';
+import { PaymentsError } from '../errors.ts';
+import type { Fact } from '../facts.ts';
+import { laterThan, newRef, type Context } from './context.ts';
+import * as store from './payment-store.ts';
+
+const DISPUTED_AFTER_MS = 5_000;
+const LARGEST_CHARGE = /^[1-9][0-9]{0,14}$/;
+
+/** What was paid, and what became of it. */
+export interface TestPayments {
+  /** Takes the money of a card. @param disputed whether the payer's bank takes it back a moment later */
+  take(
+    trx: Knex.Transaction,
+    payment: {
+      readonly sessionRef: string;
+      readonly amountMinor: number;
+      readonly currency: string;
+      readonly disputed: boolean;
+    },
+  ): Promise<string>;
+  charge(request: ChargeRequest): Promise<Charge>;
+  refund(paymentRef: string, amountMinor: number | undefined, key: string): Promise<void>;
+  /** The payer's bank takes a payment back for now. */
+  openDispute(paymentRef: string): Promise<void>;
+  /** The payer's bank decides. @param won whether the shop keeps the money */
+  closeDispute(paymentRef: string, won: boolean): Promise<void>;
+  /** What has become of payments since they were made. */
+  factsOf(trx: Knex.Transaction, paymentRefs: readonly string[]): Promise<Fact[]>;
+  /** Opens a dispute that is due. @returns whether there was one */
+  doDue(): Promise<boolean>;
+}
+
+export function createTestPayments(context: Context): TestPayments {
+  const { clock, random, notices, change } = context;
+
+  async function lock(trx: Knex.Transaction, paymentRef: string): Promise<store.PaymentRow> {
+    const row = await store.lockPayment(trx, paymentRef);
+    if (!row) throw new PaymentsError('not_found', 'There is no such payment.');
+    return row;
+  }
+
+  async function setDispute(
+    trx: Knex.Transaction,
+    row: store.PaymentRow,
+    dispute: 'open' | 'won' | 'lost',
+  ): Promise<void> {
+    const dispute_as_of = laterThan(row.dispute_as_of, clock.now());
+    const changed = await store.updatePayment(trx, row.payment_ref, { dispute, dispute_as_of, due_at: null });
+    await notices.write(trx, `dispute.${dispute}`, disputeFact(changed));
+  }
+
+  return {
+    async take(trx, { sessionRef, amountMinor, currency, disputed }) {
+      const now = clock.now();
+      const paymentRef = newRef(random, 'pi');
+      await store.insertPayment(trx, {
+        payment_ref: paymentRef,
+        session_ref: sessionRef,
+        amount_minor: amountMinor,
+        currency,
+        due_at: disputed ? new Date(now.getTime() + DISPUTED_AFTER_MS) : null,
+        paid_at: now,
+      });
+      return paymentRef;
+    },
+
+    charge: ({ key, token, amount, currency }) =>
+      change(async (trx) => {
+        if (!LARGEST_CHARGE.test(amount)) {
+          throw new PaymentsError('invalid', 'The amount is no whole number of base units.');
+        }
+        if (!/^spt_test_./.test(token) || token.startsWith('spt_test_declined')) {
+          throw new PaymentsError('declined', 'The token does not pay.');
+        }
+        const charge = {
+          payment_ref: newRef(random, 'pi'),
+          charge_key: key,
+          token_digest: hash('sha256', token, 'buffer'),
+          amount_minor: Number(amount),
+          currency,
+          paid_at: clock.now(),
+        };
+        if (await store.insertCharge(trx, charge)) {
+          return { paymentRef: charge.payment_ref, paidAt: charge.paid_at };
+        }
+        const before = await store.findCharge(trx, key);
+        if (!before) throw new PaymentsError('declined', 'The token has paid already.');
+        if (before.amount_minor !== charge.amount_minor || before.currency !== currency) {
+          throw new PaymentsError('invalid', 'Something else was charged with this key.');
+        }
+        return { paymentRef: before.payment_ref, paidAt: before.paid_at };
+      }),
+
+    refund: (paymentRef, amountMinor, key) =>
+      change(async (trx) => {
+        const row = await lock(trx, paymentRef);
+        const before = await store.findRefund(trx, key);
+        if (before) {
+          const same =
+            before.payment_ref === paymentRef && before.amount_minor === (amountMinor ?? before.amount_minor);
+          if (!same) throw somethingElse();
+          return;
+        }
+        if (row.dispute === 'open' || row.dispute === 'lost') {
+          throw new PaymentsError('declined', "The payer's bank has taken the payment back.");
+        }
+        const left = row.amount_minor - row.refunded_minor;
+        const amount = amountMinor ?? left;
+        if (!Number.isSafeInteger(amount) || amount < 0 || amountMinor === 0) {
+          throw new PaymentsError('invalid', 'The amount is no whole number of minor units above 0.');
+        }
+        if (amount > left || left === 0) {
+          throw new PaymentsError('declined', 'No so much of the payment is left.');
+        }
+        const refund = {
+          refund_key: key,
+          payment_ref: paymentRef,
+          amount_minor: amount,
+          created_at: clock.now(),
+        };
+        if (!(await store.insertRefund(trx, refund))) throw somethingElse();
+        const refunded = row.refunded_minor + amount;
+        const changed = await store.updatePayment(trx, paymentRef, { refunded_minor: refunded });
+        await notices.write(trx, 'payment.refunded', refundFact(changed));
+      }),
+
+    openDispute: (paymentRef) =>
+      change(async (trx) => {
+        const row = await lock(trx, paymentRef);
+        if (row.dispute !== null) throw new PaymentsError('invalid', 'The payment is or was disputed.');
+        if (row.refunded_minor === row.amount_minor) {
+          throw new PaymentsError('invalid', 'All of the payment was given back.');
+        }
+        await setDispute(trx, row, 'open');
+      }),
+
+    closeDispute: (paymentRef, won) =>
+      change(async (trx) => {
+        const row = await lock(trx, paymentRef);
+        if (row.dispute !== 'open') throw new PaymentsError('invalid', 'The payment is not disputed.');
+        await setDispute(trx, row, won ? 'won' : 'lost');
+      }),
+
+    async factsOf(trx, paymentRefs) {
+      const rows = await store.findPayments(trx, paymentRefs);
+      return rows.flatMap((row) => [
+        ...(row.refunded_minor > 0 ? [refundFact(row)] : []),
+        ...(row.dispute !== null ? [disputeFact(row)] : []),
+      ]);
+    },
+
+    doDue: () =>
+      change(async (trx) => {
+        const row = await store.lockDuePayment(trx, clock.now());
+        if (!row) return false;
+        // Where nothing is left, there is nothing to be taken back.
+        if (row.refunded_minor < row.amount_minor) await setDispute(trx, row, 'open');
+        else await store.updatePayment(trx, row.payment_ref, { due_at: null });
+        return true;
+      }),
+  };
+}
+
+const somethingElse = () => new PaymentsError('invalid', 'Something else was refunded with this key.');
+
+function refundFact({ payment_ref, refunded_minor, currency }: store.PaymentRow): Fact {
+  return { kind: 'refund', paymentRef: payment_ref, refundedMinor: refunded_minor, currency };
+}
+
+function disputeFact({ payment_ref, dispute, dispute_as_of }: store.PaymentRow): Fact {
+  return { kind: 'dispute', paymentRef: payment_ref, state: dispute!, asOf: dispute_as_of! };
+}

@@ -1,0 +1,14 @@
+/** Where the receipts of a purchase and its subscription are. */
+export function receiptUrl(webUrl: string, sessionRef: string): string {
+  return `${pageUrl(webUrl, sessionRef)}/receipt`;
+}
+
+/** Where a purchase is paid. */
+export function pageUrl(webUrl: string, sessionRef: string): string {
+  return `${webUrl}/pay/${sessionRef}`;
+}
+
+/** A number for people: `TP-000042`. */
+export function receiptNumber(kind: 'TP' | 'IN', sequence: number): string {
+  return `${kind}-${String(sequence).padStart(6, '0')}`;
+}

@@ -1,0 +1,50 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isSameSecret } from '../../constant-time.ts';
+
+const TOLERANCE_S = 300;
+
+/** The headers of a notice, by Standard Webhooks. @param now of this attempt */
+export function signedHeaders(
+  secret: Buffer,
+  noticeId: string,
+  body: string,
+  now: Date,
+): Record<string, string> {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Latchkey-Test-Processor/2',
+    'webhook-id': noticeId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': sign(secret, noticeId, timestamp, Buffer.from(body)),
+  };
+}
+
+/**
+ * Checks who has sent a notice, and when. The library of Standard Webhooks asks the machine for the time; this asks the clock.
+ * @returns its id; undefined when it was not signed with the secret, or not within 5 minutes of now
+ */
+export function verifiedId(
+  secret: Buffer,
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+  now: Date,
+): string | undefined {
+  const {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures,
+  } = headers as Record<string, unknown>;
+  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') {
+    return undefined;
+  }
+  if (!/^[0-9]{1,12}$/.test(timestamp)) return undefined;
+  if (Math.abs(Number(timestamp) - Math.floor(now.getTime() / 1000)) > TOLERANCE_S) return undefined;
+  const expected = sign(secret, id, timestamp, body);
+  return signatures.split(' ').some((each) => isSameSecret(each, expected)) ? id : undefined;
+}
+
+function sign(secret: Buffer, id: string, timestamp: string, body: Buffer): string {
+  return `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+}

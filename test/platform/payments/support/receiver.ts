@@ -1,0 +1,38 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterAll } from 'vitest';
+
+/** A notice as it came. */
+export interface Received {
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** A webhook that keeps what it is sent. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** What it answers with; a function is asked each time. */
+  status: number | ((notice: Received) => number);
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      const notice = { body, headers: request.headers };
+      const { status } = receiver;
+      response.statusCode = typeof status === 'number' ? status : status(notice);
+      receiver.received.push(notice);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const receiver: Receiver = { url: `http://127.0.0.1:${port}/webhook`, received: [], status: 204 };
+  return receiver;
+}
