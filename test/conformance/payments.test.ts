@@ -8,6 +8,7 @@ import {
 } from '../../src/platform/payments/index.ts';
 import { SECOND } from '../support/clock.ts';
 import type { PaymentsHarness, SignedNotice } from './support/payments.ts';
+import { startStripe } from './support/stripe-harness.ts';
 
 const HOUR = 3600 * SECOND;
 
@@ -32,8 +33,10 @@ const yearly: Product = {
   recurring: 'yearly',
 };
 
-/** Implementations: each opens its processor, or has none here. */
-const processors: readonly (readonly [string, PaymentsHarness | undefined])[] = [];
+/** Each with its processor; undefined where that cannot be had. */
+const processors: readonly (readonly [string, PaymentsHarness | undefined])[] = [
+  ['Stripe (stripe-mock)', await startStripe()],
+];
 
 type FactOf<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
 

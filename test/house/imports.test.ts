@@ -277,6 +277,7 @@ describe('packages stay where they belong', () => {
     ['@aws-sdk/client-s3', /^src\/platform\/blobs\/server\.ts/],
     ['@aws-sdk/lib-storage', /^src\/platform\/blobs\/server\.ts/],
     ['range-parser', /^src\/files\/selection\.ts/],
+    ['stripe', /^src\/platform\/payments\/stripe\//],
     ['content-disposition', /^handlers\/files\/content\.ts/],
   ])('%s', (name, places) => {
     const importers = sources.filter(({ imports }) => imports.includes(name)).map(({ file }) => file);

@@ -1,0 +1,42 @@
+import { PaymentsError } from '../errors.ts';
+
+/** Currencies of which Stripe takes whole units, and those of which it takes thousandths; of all others it takes hundredths. */
+const WHOLE = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ');
+const THOUSANDTHS = 'BHD JOD KWD OMR TND'.split(' ');
+
+function digitsAtStripe(currency: string): number {
+  if (WHOLE.includes(currency)) return 0;
+  return THOUSANDTHS.includes(currency) ? 3 : 2;
+}
+
+/** As amounts in minor units are counted in the service. */
+function digitsHere(currency: string): number {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+    .maximumFractionDigits!;
+}
+
+/**
+ * An amount in Stripe's smallest unit. For most currencies that is our minor unit, but not for all: the króna, the forint and
+ * others have no decimals here, and two at Stripe.
+ * @throws PaymentsError `invalid` when Stripe cannot hold it exactly
+ */
+export function toStripe(amountMinor: number, currency: string): number {
+  const amount = scaled(amountMinor, digitsAtStripe(currency) - digitsHere(currency));
+  if (!Number.isSafeInteger(amount)) {
+    throw new PaymentsError('invalid', `Stripe cannot take ${amountMinor} minor units of ${currency}`);
+  }
+  return amount;
+}
+
+/**
+ * An amount of Stripe's in minor units. What Stripe computes by the day may have decimals that the currency does not have
+ * here: that is rounded. What we asked for comes back exactly.
+ */
+export function fromStripe(amount: number, currency: string): number {
+  return Math.round(scaled(amount, digitsHere(currency) - digitsAtStripe(currency)));
+}
+
+/** By a division where it gets smaller: 0.01 is not exact. */
+function scaled(amount: number, digits: number): number {
+  return digits < 0 ? amount / 10 ** -digits : amount * 10 ** digits;
+}

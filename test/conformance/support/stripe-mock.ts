@@ -1,0 +1,64 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
+
+const run = promisify(execFile);
+const VERSION = '0.203.0';
+const PACKAGE = `github.com/stripe/stripe-mock@v${VERSION}`;
+/** Kept from run to run: it takes longer to build than to test. */
+const FOLDER = join(tmpdir(), `latchkey-stripe-mock-${VERSION}`);
+const INSTALL_WITHIN_MS = 180_000;
+
+/** The mock's program: an installed one, else one that is built here. @returns undefined when there is none to be had */
+async function findProgram(): Promise<string | undefined> {
+  const own = join(FOLDER, 'stripe-mock');
+  for (const program of ['stripe-mock', own]) {
+    if (await works(program, ['-version'])) return program;
+  }
+  for (const go of ['go', '/usr/local/go/bin/go']) {
+    if (!(await works(go, ['version']))) continue;
+    const env = { ...process.env, GOBIN: FOLDER };
+    const built = await works(go, ['install', PACKAGE], { env, timeout: INSTALL_WITHIN_MS });
+    if (built) return own;
+  }
+  return undefined;
+}
+
+async function works(program: string, parameters: string[], options: object = {}): Promise<boolean> {
+  return run(program, parameters, options).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Starts Stripe's own mock, which ends with the calling test file. It holds requests against Stripe's contract, keeps nothing,
+ * and answers with examples.
+ * @returns its address; undefined when there is none to be had
+ */
+export async function startStripeMock(): Promise<string | undefined> {
+  const program = await findProgram();
+  if (program === undefined) return undefined;
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(program, ['-http-addr', address, '-https-addr', '127.0.0.1:0'], { stdio: 'ignore' });
+  const closed = once(child, 'close');
+  afterAll(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
+  const answers = () =>
+    fetch(`http://${address}/`).then(
+      () => true,
+      () => false,
+    );
+  while (!(await answers())) {
+    if (child.exitCode !== null) return undefined;
+    await delay(50);
+  }
+  return `http://${address}`;
+}

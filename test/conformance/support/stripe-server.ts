@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { afterAll } from 'vitest';
+import type { TestClock } from '../../support/clock.ts';
+import { readForm } from './form.ts';
+import { answer, Refusal } from './stripe-routes.ts';
+import { StripeWorld, type Thing } from './stripe-world.ts';
+
+const PREVIEW = /^shared_payment_granted_token=/;
+
+interface Answer {
+  readonly status: number;
+  readonly body: Thing;
+}
+
+/** A request that came, for tests that look at what was asked. */
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly version: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly body: string;
+}
+
+/** Stripe, as far as we use it. */
+export interface StripeServer {
+  readonly url: string;
+  readonly world: StripeWorld;
+  readonly asked: Asked[];
+}
+
+/**
+ * A Stripe that has a memory: each request goes to Stripe's mock first, which holds it against the contract, and is then
+ * answered with the mock's example, changed to what Stripe would have kept. Ends with the calling test file.
+ */
+export async function startStripeServer(mock: string, clock: TestClock): Promise<StripeServer> {
+  const headers = { authorization: 'Bearer sk_test_example' };
+  const world = new StripeWorld(clock, async (path) => {
+    const response = await fetch(`${mock}${path}`, { headers });
+    return (await response.json()) as Thing;
+  });
+  const asked: Asked[] = [];
+  const remembered = new Map<string, { readonly body: string; readonly answer: Promise<Answer> }>();
+
+  async function carryOut(request: IncomingMessage, body: string): Promise<Answer> {
+    const { pathname, search } = new URL(request.url!, mock);
+    // The mock does not know what is a preview.
+    const known = body.split('&').filter((pair) => !PREVIEW.test(pair));
+    const example = await fetch(`${mock}${pathname}${search}`, {
+      method: request.method!,
+      headers: {
+        authorization: request.headers.authorization!,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      ...(request.method === 'POST' && { body: known.join('&') }),
+    });
+    const given = (await example.json()) as Thing;
+    if (!example.ok) return { status: example.status, body: given };
+    const params = readForm(body || search.slice(1));
+    const path = pathname.replace('/v1/', '');
+    return answer(world, { method: request.method!, path, params, example: given }).then(
+      (found) => ({ status: 200, body: found }),
+      (error: unknown) => {
+        if (error instanceof Refusal) return { status: error.status, body: { error: error.error } };
+        throw error;
+      },
+    );
+  }
+
+  /** The same key is answered in the same way, unless something else is asked under it. */
+  async function answerOnce(request: IncomingMessage, body: string): Promise<Answer> {
+    const key = request.headers['idempotency-key'];
+    if (typeof key !== 'string') return carryOut(request, body);
+    const before = remembered.get(key);
+    if (before && before.body !== body) {
+      const message = 'Keys for idempotent requests can only be used with the same parameters.';
+      return { status: 400, body: { error: { type: 'idempotency_error', message } } };
+    }
+    const answered = before?.answer ?? carryOut(request, body);
+    remembered.set(key, { body, answer: answered });
+    return answered;
+  }
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await textOf(request);
+      const { headers } = request;
+      asked.push({
+        method: request.method!,
+        path: request.url!,
+        version: headers['stripe-version'] as string | undefined,
+        idempotencyKey: headers['idempotency-key'] as string | undefined,
+        body,
+      });
+      const given = await answerOnce(request, body);
+      response.writeHead(given.status, {
+        'content-type': 'application/json',
+        date: clock.now().toUTCString(),
+        'request-id': world.newId('req'),
+      });
+      response.end(JSON.stringify(given.body));
+    })().catch((error: unknown) => response.destroy(error as Error));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, world, asked };
+}
