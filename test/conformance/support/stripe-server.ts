@@ -29,6 +29,8 @@ export interface StripeServer {
   readonly url: string;
   readonly world: StripeWorld;
   readonly asked: Asked[];
+  /** Set by a test: what is refused, although the mock finds nothing wrong with it. */
+  refuses: (method: string, path: string) => Refusal | undefined;
 }
 
 /**
@@ -60,6 +62,8 @@ export async function startStripeServer(mock: string, clock: TestClock): Promise
     if (!example.ok) return { status: example.status, body: given };
     const params = readForm(body || search.slice(1));
     const path = pathname.replace('/v1/', '');
+    const refusal = stripe.refuses(request.method!, path);
+    if (refusal) return { status: refusal.status, body: { error: refusal.error } };
     return answer(world, { method: request.method!, path, params, example: given }).then(
       (found) => ({ status: 200, body: found }),
       (error: unknown) => {
@@ -109,5 +113,7 @@ export async function startStripeServer(mock: string, clock: TestClock): Promise
     server.close();
     await once(server, 'close');
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, world, asked };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stripe: StripeServer = { url, world, asked, refuses: () => undefined };
+  return stripe;
 }
