@@ -51,7 +51,8 @@ export interface paths {
          *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
          *     password give the same 401 `INVALID_CREDENTIALS` in the same time. While the application is paused every login
          *     gets 403 `APPLICATION_PAUSED`. Under the switch `require_subscription` a user without a running subscription
-         *     gets 403 `SUBSCRIPTION_EXPIRED`. Banned users (only after the password was right), machines and addresses get
+         *     gets 403 `SUBSCRIPTION_EXPIRED`. 14 days after the developer's paid plan has ended, an application that has more users
+         *     than the plan that is left allows gets 403 `QUOTA_EXCEEDED`. Banned users (only after the password was right), machines and addresses get
          *     403 `USER_BANNED`, `HWID_BANNED` and `ADDRESS_BANNED`, and under the switch `block_vpn` addresses of VPNs
          *     and proxies 403 `VPN_BLOCKED`.
          *
@@ -935,6 +936,9 @@ export interface paths {
          *     formula an apostrophe stands in front.
          *
          *     More than 250 keys are a bulk call: a developer has one at a time, another one gets 429.
+         *
+         *     Where the developer's plan limits licence keys, 403 `QUOTA_EXCEEDED` when it and packs have no room for all of them; what
+         *     is deleted gives nothing back. `GET /api/v2/dev/me` says what is left.
          */
         post: operations["createLicenses"];
         /**
@@ -2256,7 +2260,7 @@ export interface paths {
          *     404 `PRICE_NOT_FOUND`, whether or not it exists. The price and the commission of the moment count.
          *
          *     When the balance is too low: 402 `INSUFFICIENT_BALANCE`, and nothing was made. No payment can be sent along; the
-         *     developer adds to the balance. More than two generations at once get 429 `TOO_MANY_REQUESTS`.
+         *     developer adds to the balance. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for so many keys. More than two generations at once get 429 `TOO_MANY_REQUESTS`.
          *
          *     Send an `Idempotency-Key`: when the answer is lost, the same request gets it again, and nothing is charged twice.
          */
@@ -2749,6 +2753,249 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/checkout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a page on which a plan or a pack can be paid
+         * @description Plans are those of `GET /api/v1/client/plans`: subscriptions to be on, packs of licence keys on top of the plan's quota, and
+         *     packs of balance for a reseller. `plan_name` is the name of one, or its `id`. With `period` it is the plan of that name that is
+         *     paid by the month or the year; without it the monthly one, else the one that is paid once. An unknown one gets 400
+         *     `PLAN_NOT_FOUND`, and one that would be paid for nothing 400 `PLAN_NOT_APPLICABLE`: what costs nothing, a second subscription
+         *     (change the one that runs with `PATCH /api/v2/dev/subscription`), licence keys for a plan that does not limit them, balance in
+         *     another currency than the reseller's.
+         *
+         *     The payment itself happens on `url`, for an hour. Nothing is granted when the payer comes back from there, but as soon as the
+         *     payment processor's signed notice has arrived: `GET /api/v2/dev/checkouts/{checkout_id}`, with `sessionId`, says whether it has.
+         *     While the processor cannot be reached: 503 with `Retry-After`.
+         */
+        post: operations["createCheckout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/checkouts/{checkout_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The checkout's identifier: `sessionId` of its answer.
+                 * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
+                 */
+                checkout_id: components["parameters"]["CheckoutId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what has become of a checkout
+         * @description `paid` means that the payment processor has said so and everything that was bought is granted. `processing`: the payer's bank
+         *     takes its time, which can be days. A payment that failed can be tried again on the same page until it has expired.
+         */
+        get: operations["getCheckout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/subscription": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the plan that was paid for
+         * @description The plan that the developer is on because of a payment, and until when it is paid. On the free plan: 404
+         *     `SUBSCRIPTION_NOT_FOUND`. When a plan has ended, quotas are those of the free plan at once; applications that have more than it
+         *     allows go on for 14 days, and then their logins get 403 `QUOTA_EXCEEDED`.
+         */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Move to another plan, or cancel
+         * @description `plan_name` and `period` move a running subscription to another plan that is paid by the month or the year, as in a checkout. The payment
+         *     processor credits what is left of the old one and takes the difference at once; when it cannot, 402 `PAYMENT_DECLINED` and
+         *     nothing has changed. The plan changes when its notice arrives, a moment later. `cancel_at_period_end` lets the subscription
+         *     end with the period that is paid, or go on after all.
+         */
+        patch: operations["updateSubscription"];
+        trace?: never;
+    };
+    "/api/v2/dev/invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was paid
+         * @description Newest first, in pages: every payment of the developer, and every renewal that could not be taken, with what was given back of it.
+         */
+        get: operations["listInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/payments/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a notice of the payment processor
+         * @description For the payment processor alone: its signed messages about what was paid, refunded or disputed, which settle purchases. The
+         *     signature covers the raw bytes of the body, is checked first, and may be 5 minutes old: otherwise 400 `INVALID_PAYMENT_NOTICE`, as for a
+         *     notice that is meant for another account. A notice has its effect once, however often it comes and in whichever order.
+         *
+         *     With Stripe this is the address of the webhook endpoint (header `Stripe-Signature`), with the events `checkout.session.*`,
+         *     `customer.subscription.*`, `invoice.paid`, `invoice.payment_failed`, `charge.refunded` and `charge.dispute.*`. The embedded
+         *     test processor signs by Standard Webhooks.
+         */
+        post: operations["receivePaymentNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List every plan, archived ones too
+         * @description Newest first, in pages. `GET /api/v1/client/plans` lists those that are sold.
+         */
+        get: operations["listAllPlans"];
+        put?: never;
+        /**
+         * Sell a plan or a pack
+         * @description `kind` is `subscription` for a plan to be on, with its quotas; `license_quota` for a pack that adds `licenses` to what the plan
+         *     allows; `reseller_balance` for a pack that adds `balance` to a reseller's balance. Packs are paid once: their `period` is
+         *     `lifetime`. Of one name there can be one plan for each period: with another one 409 `PLAN_NAME_TAKEN`. What was sold stays as it was
+         *     sold; kind, currency, period and what a pack adds never change.
+         */
+        post: operations["createPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/plans/{plan_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The plan's identifier.
+                 * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
+                 */
+                plan_id: components["parameters"]["PlanId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a plan
+         * @description Also one that is not sold any more.
+         */
+        get: operations["getPlan"];
+        put?: never;
+        post?: never;
+        /**
+         * Sell a plan no longer
+         * @description Whoever is on it stays on it, and its subscriptions are renewed. The plan that everybody begins with cannot be archived: 409
+         *     `PLAN_IN_USE`.
+         */
+        delete: operations["archivePlan"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a plan
+         * @description Quotas change at once for everybody who is on the plan. The price is for whoever buys it from now on; running subscriptions go on
+         *     at theirs. Members that are left out stay as they are.
+         */
+        patch: operations["updatePlan"];
+        trace?: never;
+    };
+    "/api/v2/admin/invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was paid, of all developers
+         * @description Newest first, in pages; with `developer_id` those of one developer.
+         */
+        get: operations["listAllInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/invoices/{invoice_id}/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The invoice's identifier.
+                 * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
+                 */
+                invoice_id: components["parameters"]["InvoiceId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give money back
+         * @description Has the payment processor refund `amount`, in units of the invoice's currency; all that is left when it is left out. What was
+         *     bought with it is taken back when the processor's notice arrives: a plan when its period is refunded in full, of a pack the same
+         *     part as of its price. What a reseller has spent already is owed, and is taken from what comes onto his balance later. More than
+         *     is left, and what was not paid, gets 409 `INVOICE_NOT_REFUNDABLE`.
+         */
+        post: operations["refundInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2928,10 +3175,23 @@ export interface components {
             currency?: string;
             /** @enum {string} */
             period?: "monthly" | "yearly" | "lifetime";
+            /** @description How many applications it has room for; 0 for a pack, which changes nothing there. */
             max_apps: number;
             max_users_per_app: number;
             features?: string[];
+            kind?: components["schemas"]["PlanKind"];
+            /** @description How many licence keys can be generated while on it; null is no limit. */
+            max_licenses?: number | null;
+            /** @description How many licence keys a pack of them adds. */
+            licenses?: number | null;
+            /** @description What a pack adds to a reseller's balance, in units of the currency. */
+            balance?: number | null;
         };
+        /**
+         * @description A plan to be on, or a pack that is bought on top of one.
+         * @enum {string}
+         */
+        PlanKind: "subscription" | "license_quota" | "reseller_balance";
         SandboxResult: {
             status: components["schemas"]["Success"];
             /** @enum {boolean} */
@@ -3003,7 +3263,18 @@ export interface components {
             quotas: {
                 apps: components["schemas"]["Quota"];
                 users_per_app: components["schemas"]["Quota"];
+                /** @description Licence keys that were generated since the plan limits them; null where it does not. */
+                licenses?: {
+                    /** @description What the plan and packs allow together. */
+                    limit: number;
+                    used: number;
+                } | null;
             };
+            /**
+             * Format: date-time
+             * @description After a paid plan has ended: until when logins of applications go on that have more than the free plan allows.
+             */
+            grace_ends_at?: string | null;
             /** @description What the token of this request is. */
             actor: {
                 /**
@@ -3060,7 +3331,7 @@ export interface components {
                  * @description `service` is Latchkey itself.
                  * @enum {string}
                  */
-                kind: "developer" | "api_token" | "reseller" | "service";
+                kind: "developer" | "api_token" | "reseller" | "service" | "administrator";
                 id: string;
                 /** @description Where the request came from. */
                 address: string;
@@ -4036,6 +4307,189 @@ export interface components {
             pointer: string;
             detail: string;
         }[];
+        CheckoutRequest: {
+            /** @description The name of a plan or its `id`. */
+            plan_name: string;
+            /** @enum {string} */
+            period?: "monthly" | "yearly";
+            /** @description Whose balance a pack of balance is for. A developer with one reseller may leave it out. */
+            reseller_id?: string;
+            /** @description Where the payer goes when he has paid, http or https; a page of this service unless given. */
+            success_url?: string;
+            /** @description Where the payer goes who does not want to pay, http or https; a page of this service unless given. */
+            cancel_url?: string;
+        };
+        CheckoutSession: {
+            status: components["schemas"]["Success"];
+            /**
+             * Format: uri
+             * @description The payment page.
+             */
+            url: string;
+            /** @description The checkout's identifier. */
+            sessionId: string;
+        };
+        CheckoutResult: {
+            status: components["schemas"]["Success"];
+            checkout_id: string;
+            plan_id: string;
+            reseller_id: string | null;
+            /** Format: uri */
+            url: string;
+            /** @enum {string} */
+            state: "open" | "processing" | "paid" | "failed" | "expired";
+            amount: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            paid_at: string | null;
+        };
+        PlanSubscriptionResult: {
+            status: components["schemas"]["Success"];
+            subscription_id: string;
+            plan_id: string;
+            plan_name: string;
+            /** @enum {string} */
+            period: "monthly" | "yearly" | "lifetime";
+            /**
+             * @description Of `past_due` a renewal could not be taken, and is tried again.
+             * @enum {string}
+             */
+            state: "active" | "past_due";
+            /**
+             * Format: date-time
+             * @description Until when it is paid; null for ever.
+             */
+            period_end: string | null;
+            cancel_at_period_end: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        UpdateSubscriptionRequest: {
+            /** @description The plan to move to; the present name unless given. */
+            plan_name?: string;
+            /** @enum {string} */
+            period?: "monthly" | "yearly";
+            cancel_at_period_end?: boolean;
+        };
+        Invoice: {
+            invoice_id: string;
+            developer_id: string;
+            /** @description The payment processor's. */
+            number: string | null;
+            plan_id: string;
+            checkout_id: string;
+            subscription_id: string | null;
+            /** @enum {string} */
+            state: "paid" | "failed" | "partially_refunded" | "refunded" | "disputed";
+            amount: components["schemas"]["Money"];
+            refunded: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            period_start: string | null;
+            /** Format: date-time */
+            period_end: string | null;
+            /** Format: uri */
+            receipt_url: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        InvoiceResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Invoice"];
+        InvoiceList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Invoice"][];
+            next_cursor: string | null;
+        };
+        /** @description What it says is known to the processor and us. */
+        PaymentNotice: {
+            [key: string]: unknown;
+        };
+        PaymentNoticeResult: {
+            status: components["schemas"]["Success"];
+            /**
+             * @description `applied`, `repeated` when it was before, `ignored` when it tells nothing that matters here, and `refused` when it
+             *     is about another amount, currency or purchase than was asked for: then nothing was granted.
+             */
+            message: string;
+        };
+        PlanName: string;
+        PlanQuota: number;
+        PlanFeatures: string[];
+        CreatePlanRequest: {
+            /**
+             * @default subscription
+             * @enum {string}
+             */
+            kind?: "subscription" | "license_quota" | "reseller_balance";
+            name: components["schemas"]["PlanName"];
+            price: components["schemas"]["Money"];
+            /**
+             * @description ISO 4217.
+             * @default USD
+             */
+            currency?: string;
+            /**
+             * @default lifetime
+             * @enum {string}
+             */
+            period?: "monthly" | "yearly" | "lifetime";
+            /** @default 0 */
+            max_apps?: number;
+            /** @default 0 */
+            max_users_per_app?: number;
+            /** @description How many licence keys can be generated while on it; null is no limit. */
+            max_licenses?: number | null;
+            /** @description How many licence keys a pack of them adds. */
+            licenses?: number | null;
+            /** @description What a pack adds to a reseller's balance, in units of the currency. */
+            balance?: number | null;
+            features?: components["schemas"]["PlanFeatures"];
+        };
+        UpdatePlanRequest: {
+            name?: components["schemas"]["PlanName"];
+            price?: components["schemas"]["Money"];
+            max_apps?: components["schemas"]["PlanQuota"];
+            max_users_per_app?: components["schemas"]["PlanQuota"];
+            max_licenses?: number | null;
+            features?: components["schemas"]["PlanFeatures"];
+        };
+        AdministeredPlan: {
+            plan_id: string;
+            kind: components["schemas"]["PlanKind"];
+            name: string;
+            price: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @enum {string} */
+            period: "monthly" | "yearly" | "lifetime";
+            max_apps: number;
+            max_users_per_app: number;
+            max_licenses: number | null;
+            licenses: number | null;
+            balance: number | null;
+            features: string[];
+            archived: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        AdministeredPlanResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["AdministeredPlan"];
+        AdministeredPlanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["AdministeredPlan"][];
+            next_cursor: string | null;
+        };
+        RefundRequest: {
+            /** @description In units of the currency; all that is left unless given. */
+            amount?: number;
+        };
         /** @enum {string} */
         Success: "success";
         AppId: string;
@@ -4174,7 +4628,7 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The balance does not suffice. */
+        /** @description A payment is needed: the balance does not suffice, or what is to be paid was refused. */
         PaymentRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -4594,6 +5048,21 @@ export interface components {
          * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
          */
         AppId: string;
+        /**
+         * @description The checkout's identifier: `sessionId` of its answer.
+         * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
+         */
+        CheckoutId: string;
+        /**
+         * @description The plan's identifier.
+         * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
+         */
+        PlanId: string;
+        /**
+         * @description The invoice's identifier.
+         * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
+         */
+        InvoiceId: string;
         /**
          * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
          *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
@@ -11824,6 +12293,746 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createCheckout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan_name": "Pro",
+                 *       "period": "monthly"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckoutRequest"];
+            };
+        };
+        responses: {
+            /** @description The page is open. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "url": "http://127.0.0.1:3000/pay/cs_test_k2V7dBqH0wYt9mXcR4uJ1s",
+                     *       "sessionId": "chk_01kazmg5t6v7w8x9y0z1a2b3c4"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheckoutSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCheckout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The checkout's identifier: `sessionId` of its answer.
+                 * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
+                 */
+                checkout_id: components["parameters"]["CheckoutId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checkout. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "checkout_id": "chk_01kazmg5t6v7w8x9y0z1a2b3c4",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "reseller_id": null,
+                     *       "url": "http://127.0.0.1:3000/pay/cs_test_k2V7dBqH0wYt9mXcR4uJ1s",
+                     *       "state": "paid",
+                     *       "amount": 19,
+                     *       "currency": "USD",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T11:00:00.000Z",
+                     *       "paid_at": "2026-11-21T10:02:11.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheckoutResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "plan_name": "Pro",
+                     *       "period": "monthly",
+                     *       "state": "active",
+                     *       "period_end": "2026-12-21T10:00:00.000Z",
+                     *       "cancel_at_period_end": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlanSubscriptionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cancel_at_period_end": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateSubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription as it is known now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "plan_name": "Pro",
+                     *       "period": "monthly",
+                     *       "state": "active",
+                     *       "period_end": "2026-12-21T10:00:00.000Z",
+                     *       "cancel_at_period_end": true,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlanSubscriptionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listInvoices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invoices. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "invoice_id": "inv_01kazmj7w8x9y0z1a2b3c4d5e6",
+                     *           "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *           "number": "T-000017",
+                     *           "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *           "checkout_id": "chk_01kazmg5t6v7w8x9y0z1a2b3c4",
+                     *           "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *           "state": "paid",
+                     *           "amount": 19,
+                     *           "refunded": 0,
+                     *           "currency": "USD",
+                     *           "period_start": "2026-11-21T10:00:00.000Z",
+                     *           "period_end": "2026-12-21T10:00:00.000Z",
+                     *           "receipt_url": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    receivePaymentNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_1SVq7u2eZvKYlo2C",
+                 *       "type": "checkout.session.completed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PaymentNotice"];
+            };
+        };
+        responses: {
+            /** @description The notice is dealt with. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "applied"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentNoticeResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAllPlans: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of plans. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *           "kind": "subscription",
+                     *           "name": "Pro",
+                     *           "price": 19,
+                     *           "currency": "USD",
+                     *           "period": "monthly",
+                     *           "max_apps": 100,
+                     *           "max_users_per_app": 1000000,
+                     *           "max_licenses": null,
+                     *           "licenses": null,
+                     *           "balance": null,
+                     *           "features": [
+                     *             "hwid_lock",
+                     *             "unlimited_logins",
+                     *             "priority_support"
+                     *           ],
+                     *           "archived": false,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdministeredPlanList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPlan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "subscription",
+                 *       "name": "Pro",
+                 *       "price": 19,
+                 *       "currency": "USD",
+                 *       "period": "monthly",
+                 *       "max_apps": 100,
+                 *       "max_users_per_app": 1000000,
+                 *       "features": [
+                 *         "hwid_lock",
+                 *         "unlimited_logins",
+                 *         "priority_support"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreatePlanRequest"];
+            };
+        };
+        responses: {
+            /** @description The plan is sold. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "kind": "subscription",
+                     *       "name": "Pro",
+                     *       "price": 19,
+                     *       "currency": "USD",
+                     *       "period": "monthly",
+                     *       "max_apps": 100,
+                     *       "max_users_per_app": 1000000,
+                     *       "max_licenses": null,
+                     *       "licenses": null,
+                     *       "balance": null,
+                     *       "features": [
+                     *         "hwid_lock",
+                     *         "unlimited_logins",
+                     *         "priority_support"
+                     *       ],
+                     *       "archived": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdministeredPlanResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The plan's identifier.
+                 * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
+                 */
+                plan_id: components["parameters"]["PlanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "kind": "subscription",
+                     *       "name": "Pro",
+                     *       "price": 19,
+                     *       "currency": "USD",
+                     *       "period": "monthly",
+                     *       "max_apps": 100,
+                     *       "max_users_per_app": 1000000,
+                     *       "max_licenses": null,
+                     *       "licenses": null,
+                     *       "balance": null,
+                     *       "features": [
+                     *         "hwid_lock",
+                     *         "unlimited_logins",
+                     *         "priority_support"
+                     *       ],
+                     *       "archived": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdministeredPlanResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    archivePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The plan's identifier.
+                 * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
+                 */
+                plan_id: components["parameters"]["PlanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan is not sold any more. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Plan archived."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogoutResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updatePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The plan's identifier.
+                 * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
+                 */
+                plan_id: components["parameters"]["PlanId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "price": 19,
+                 *       "max_apps": 100
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdatePlanRequest"];
+            };
+        };
+        responses: {
+            /** @description The plan as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "kind": "subscription",
+                     *       "name": "Pro",
+                     *       "price": 19,
+                     *       "currency": "USD",
+                     *       "period": "monthly",
+                     *       "max_apps": 100,
+                     *       "max_users_per_app": 1000000,
+                     *       "max_licenses": null,
+                     *       "licenses": null,
+                     *       "balance": null,
+                     *       "features": [
+                     *         "hwid_lock",
+                     *         "unlimited_logins",
+                     *         "priority_support"
+                     *       ],
+                     *       "archived": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdministeredPlanResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAllInvoices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The developer who has paid.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invoices. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "invoice_id": "inv_01kazmj7w8x9y0z1a2b3c4d5e6",
+                     *           "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *           "number": "T-000017",
+                     *           "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *           "checkout_id": "chk_01kazmg5t6v7w8x9y0z1a2b3c4",
+                     *           "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *           "state": "paid",
+                     *           "amount": 19,
+                     *           "refunded": 0,
+                     *           "currency": "USD",
+                     *           "period_start": "2026-11-21T10:00:00.000Z",
+                     *           "period_end": "2026-12-21T10:00:00.000Z",
+                     *           "receipt_url": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    refundInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The invoice's identifier.
+                 * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
+                 */
+                invoice_id: components["parameters"]["InvoiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": 19
+                 *     }
+                 */
+                "application/json": components["schemas"]["RefundRequest"];
+            };
+        };
+        responses: {
+            /** @description The processor gives it back. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "invoice_id": "inv_01kazmj7w8x9y0z1a2b3c4d5e6",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "number": "T-000017",
+                     *       "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *       "checkout_id": "chk_01kazmg5t6v7w8x9y0z1a2b3c4",
+                     *       "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *       "state": "paid",
+                     *       "amount": 19,
+                     *       "refunded": 0,
+                     *       "currency": "USD",
+                     *       "period_start": "2026-11-21T10:00:00.000Z",
+                     *       "period_end": "2026-12-21T10:00:00.000Z",
+                     *       "receipt_url": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
 import type { Actor } from '../src/audit/audit.ts';
@@ -42,6 +43,10 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly signer: SignerOf<operations[Id]>;
   /** In lower case. */
   readonly headers: Lowercased<ParametersOf<operations[Id], 'header'>>;
+  /** The bytes of the body as they came. */
+  readonly rawBody: Buffer;
+  /** Every header, in lower case: for what is signed by others in their own way. */
+  readonly allHeaders: IncomingHttpHeaders;
   /** A body that is no JSON, on operations that take one. */
   readonly upload: AsyncIterable<Uint8Array>;
   /** How many bytes it has, where the client says so before it sends them. */
@@ -50,7 +55,7 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly uploadType: UploadTypes<operations[Id]>;
   /** Of those that the contract declares for a successful answer, the one that the client likes best. */
   readonly mediaType: SuccessTypes<operations[Id]['responses']>;
-  /** Who acts, on operations that need a developer's or a reseller's token. */
+  /** Who acts, on operations that need a developer's, a reseller's or the administrator's token. */
   readonly actor: Actor;
   /** Names the developer's session, when he acts with its token; undefined for an API token. */
   readonly developerSession: Buffer | undefined;

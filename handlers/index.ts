@@ -113,6 +113,19 @@ import { listWebhookDeliveries } from './webhooks/listWebhookDeliveries.ts';
 import { getWebhookDelivery } from './webhooks/getWebhookDelivery.ts';
 import { replayWebhookDelivery } from './webhooks/replayWebhookDelivery.ts';
 import { getStatistics } from './statistics/getStatistics.ts';
+import { createCheckout } from './billing/createCheckout.ts';
+import { getCheckout } from './billing/getCheckout.ts';
+import { getSubscription } from './billing/getSubscription.ts';
+import { updateSubscription } from './billing/updateSubscription.ts';
+import { listInvoices } from './billing/listInvoices.ts';
+import { receivePaymentNotice } from './billing/receivePaymentNotice.ts';
+import { listAllPlans } from './administration/listAllPlans.ts';
+import { createPlan } from './administration/createPlan.ts';
+import { getPlan } from './administration/getPlan.ts';
+import { updatePlan } from './administration/updatePlan.ts';
+import { archivePlan } from './administration/archivePlan.ts';
+import { listAllInvoices } from './administration/listAllInvoices.ts';
+import { refundInvoice } from './administration/refundInvoice.ts';
 
 /** The only registry: every operation of the contract and its handler, in the contract's order. */
 export const handlers: Handlers = {
@@ -230,4 +243,17 @@ export const handlers: Handlers = {
   getWebhookDelivery,
   replayWebhookDelivery,
   getStatistics,
+  createCheckout,
+  getCheckout,
+  getSubscription,
+  updateSubscription,
+  listInvoices,
+  receivePaymentNotice,
+  listAllPlans,
+  createPlan,
+  getPlan,
+  updatePlan,
+  archivePlan,
+  listAllInvoices,
+  refundInvoice,
 };

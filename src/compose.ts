@@ -4,6 +4,7 @@ import type { Document } from 'openapi-backend';
 import { handlers } from '../handlers/index.ts';
 import { createCluster } from './cluster/cluster.ts';
 import { composeAccounts } from './compose/accounts.ts';
+import { composeBilling } from './compose/billing.ts';
 import { composeFoundation, type Surroundings } from './compose/foundation.ts';
 import { composeLicensing } from './compose/licensing.ts';
 import { composeMessages } from './compose/messages.ts';
@@ -28,8 +29,14 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const accounts = composeAccounts(foundation);
   const licensing = composeLicensing({ ...foundation, ...accounts });
   const products = composeProducts({ ...foundation, ...accounts, ...licensing });
+  const { checkoutPage: _page, ...billing } = await composeBilling({
+    ...foundation,
+    ...accounts,
+    ...licensing,
+    ...products,
+  });
   const messages = composeMessages({ ...foundation, ...accounts, ...licensing, ...products });
-  const all = { ...foundation, ...accounts, ...licensing, ...products, ...messages };
+  const all = { ...foundation, ...accounts, ...licensing, ...products, ...billing, ...messages };
 
   const { tokens, keys, clock, limits, metrics, vpn, config } = foundation;
   const cluster = createCluster(all);
@@ -37,6 +44,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...accounts,
     ...licensing,
     ...products,
+    ...billing,
     ...messages,
     limits,
     metrics,

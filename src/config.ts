@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { canonicalNetwork } from './platform/address.ts';
 import { LOG_LEVELS } from './platform/logger.ts';
 import { decodeMasterKey } from './platform/master-key.ts';
+import type { StripeSettings } from './platform/payments/index.ts';
 import { StartupError } from './platform/startup-error.ts';
 
 const httpUrl = z
@@ -259,15 +260,6 @@ export const settings = {
       'Whether a demo developer and application are created at the start, and shown in the terminal.',
   },
 } as const satisfies Record<string, Setting>;
-
-export interface StripeSettings {
-  readonly secretKey: string;
-  readonly webhookSecrets: readonly string[];
-  /** Undefined for Stripe's own. */
-  readonly apiUrl: string | undefined;
-  /** Undefined where machines cannot pay. */
-  readonly networkId: string | undefined;
-}
 
 export interface Config {
   readonly host: string;

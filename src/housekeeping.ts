@@ -18,7 +18,8 @@ export function startHousekeeping(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { apiTokens, applications, cluster, developers, events, files, idempotency, licenses } = services;
-  const { limits, sessions, signatures, vpn, webhooks } = services;
+  const { limits, planSubscriptions, reconciliation, sessions, settlement, signatures, vpn, webhooks } =
+    services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
@@ -28,6 +29,9 @@ export function startHousekeeping(
     'events whose days are over': events.clearExpired,
     'old deliveries of webhooks': webhooks.clearExpired,
     'windows of rate limits': limits.clearExpired,
+    'old notices of payments': settlement.clearExpired,
+    'payments without a notice': reconciliation.run,
+    'subscriptions to end': planSubscriptions.endUnwanted,
     'contents of no file': files.clearContents,
     'lost nodes': cluster.clearLost,
     'networks of VPNs and proxies': vpn.refresh,

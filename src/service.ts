@@ -44,7 +44,7 @@ export async function startService(
   logger: Logger,
   sources: Sources = {},
 ): Promise<RunningService> {
-  return withDatabase(config, logger, sources, async ({ services, server, database, opened }, setBaseUrl) => {
+  return withDatabase(config, logger, sources, async ({ services, server, database, opened }, setUrls) => {
     const drain = prepareDrain(server);
     const membership = services.cluster.join();
     opened.defer(() => membership.leave());
@@ -62,8 +62,11 @@ export async function startService(
     if (mqttListener) serving.push(() => mqttListener.close());
     await listen(server, config);
     serving.push(drain);
-    const baseUrl = config.baseUrl ?? addressOf(server.address() as AddressInfo);
-    setBaseUrl(baseUrl);
+    const localUrl = addressOf(server.address() as AddressInfo);
+    const baseUrl = config.baseUrl ?? localUrl;
+    setUrls(baseUrl, localUrl);
+    const payments = await services.payments.start();
+    serving.push(() => payments.stop());
     const housekeeping = startHousekeeping(services, logger);
     serving.push(() => housekeeping.stop());
     const webhooks = await services.webhooks.start();
@@ -87,9 +90,9 @@ export async function useServices(
   logger: Logger,
   work: (services: Services, database: Database, baseUrl: string) => Promise<void>,
 ): Promise<void> {
-  await withDatabase(config, logger, {}, async ({ services, database, opened }, setBaseUrl) => {
+  await withDatabase(config, logger, {}, async ({ services, database, opened }, setUrls) => {
     const baseUrl = config.baseUrl ?? addressOf({ address: config.host, port: config.port });
-    setBaseUrl(baseUrl);
+    setUrls(baseUrl, baseUrl);
     await work(services, database, baseUrl);
     await opened.disposeAsync();
   });
@@ -107,12 +110,13 @@ async function withDatabase<Result>(
   config: Config,
   logger: Logger,
   { clock = systemClock, random = systemRandom }: Sources,
-  work: (parts: Parts, setBaseUrl: (url: string) => void) => Promise<Result>,
+  work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const opened = new AsyncDisposableStack();
-  let known = '';
-  const baseUrl = () => known;
-  const webUrl = () => config.webUrl ?? known;
+  let known = { baseUrl: '', localUrl: '' };
+  const baseUrl = () => known.baseUrl;
+  const localUrl = () => known.localUrl;
+  const webUrl = () => config.webUrl ?? known.baseUrl;
   const nodeId = createNewId(clock, random)('node');
   try {
     const { databaseUrl, dataDir, brokerUrl, filesUrl } = config;
@@ -138,9 +142,12 @@ async function withDatabase<Result>(
       logger,
       baseUrl,
       webUrl,
+      localUrl,
     };
     const parts = await compose(surroundings);
-    return await work({ ...parts, database, opened }, (url) => (known = url));
+    return await work({ ...parts, database, opened }, (base, local) => {
+      known = { baseUrl: base, localUrl: local };
+    });
   } catch (error) {
     await opened
       .disposeAsync()

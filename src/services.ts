@@ -1,6 +1,12 @@
+import type { Administrators } from './administration/administrators.ts';
 import type { ApiTokens } from './api-tokens/api-tokens.ts';
 import type { Applications } from './applications/applications.ts';
 import type { Audit } from './audit/audit.ts';
+import type { Checkouts } from './billing/checkouts.ts';
+import type { Invoices } from './billing/invoices.ts';
+import type { PlanSubscriptions } from './billing/plan-subscriptions.ts';
+import type { Reconciliation } from './billing/reconciliation.ts';
+import type { Settlement } from './billing/settlement.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Developers } from './developers/developers.ts';
 import type { Events } from './events/events.ts';
@@ -11,6 +17,7 @@ import type { Licenses } from './licenses/licenses.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
+import type { Payments } from './platform/payments/index.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import type { BrokerFeed } from './relay/broker-feed.ts';
@@ -29,11 +36,13 @@ import type { Webhooks } from './webhooks/webhooks.ts';
 
 /** The use cases that handlers and the server around them call. */
 export interface Services {
+  readonly administrators: Administrators;
   readonly apiTokens: ApiTokens;
   readonly applications: Applications;
   readonly audit: Audit;
   /** Undefined without a broker outside. */
   readonly brokerFeed: BrokerFeed | undefined;
+  readonly checkouts: Checkouts;
   readonly cluster: Cluster;
   readonly developers: Developers;
   readonly events: Events;
@@ -41,19 +50,24 @@ export interface Services {
   readonly health: Health;
   readonly hwidResets: HwidResets;
   readonly idempotency: Idempotency;
+  readonly invoices: Invoices;
   readonly licenses: Licenses;
   readonly limits: Limits;
   readonly logins: Logins;
   readonly metrics: Metrics;
   readonly moderation: Moderation;
+  readonly payments: Payments;
   readonly plans: Plans;
+  readonly planSubscriptions: PlanSubscriptions;
   readonly realtime: Realtime;
+  readonly reconciliation: Reconciliation;
   readonly relay: Relay;
   readonly resellerAccount: ResellerAccount;
   readonly resellerPayments: ResellerPayments;
   readonly resellers: Resellers;
   readonly sandbox: Sandbox;
   readonly sessions: Sessions;
+  readonly settlement: Settlement;
   readonly signatures: Signatures;
   readonly statistics: DailyStatistics;
   readonly userDirectory: UserDirectory;

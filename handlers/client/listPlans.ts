@@ -15,6 +15,10 @@ export const listPlans: Handler<'listPlans'> = async (_request, { plans }) => {
         max_apps: plan.maxApps,
         max_users_per_app: plan.maxUsersPerApp,
         features: [...plan.features],
+        kind: plan.kind,
+        max_licenses: plan.maxLicenses,
+        licenses: plan.licenses,
+        balance: plan.balance,
       })),
     },
   };

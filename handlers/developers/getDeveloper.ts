@@ -2,7 +2,7 @@ import type { Handler } from '../handler.ts';
 
 export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, { developers }) => {
   const account = await developers.account(actor.developerId);
-  const { plan, apps, usersPerApp } = account;
+  const { plan, apps, usersPerApp, licenses, graceEndsAt } = account;
   return {
     status: 200,
     body: {
@@ -12,7 +12,8 @@ export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, {
       name: account.name,
       created_at: account.createdAt.toISOString(),
       plan,
-      quotas: { apps, users_per_app: usersPerApp },
+      quotas: { apps, users_per_app: usersPerApp, licenses },
+      grace_ends_at: graceEndsAt?.toISOString() ?? null,
       actor: { kind: actor.kind === 'api_token' ? 'api_token' : 'developer', id: actor.id },
       scopes: [...scopes],
     },

@@ -27,6 +27,7 @@ export interface ApplicationRow {
   readonly download_url: string | null;
   readonly max_sessions: number;
   readonly tiers: string[];
+  readonly grace_ends_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly deleted_at: Date | null;
@@ -131,6 +132,32 @@ export async function updateApplication(
   changes: Partial<ApplicationRow>,
 ): Promise<void> {
   await trx('applications').where({ app_id: appId }).update(changes);
+}
+
+/** Sets from when on logins need room in the plan, for all applications of a developer; null is never. */
+export async function setGrace(
+  trx: Knex.Transaction,
+  developerId: string,
+  graceEndsAt: Date | null,
+): Promise<void> {
+  await trx('applications').where({ developer_id: developerId }).update({ grace_ends_at: graceEndsAt });
+}
+
+/**
+ * Whether the developer's plan has room for an application as it is: for all its users, and for it beside those that were made
+ * before it.
+ */
+export async function hasRoom(db: Knex, appId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { room: boolean }[] }>(
+    `select u.users <= p.max_users_per_app and (
+       select count(*) from applications before
+       where before.developer_id = a.developer_id and before.deleted_at is null and before.app_id <= a.app_id
+     ) <= p.max_apps as room
+     from applications a join application_usage u using (app_id) join developers d using (developer_id)
+       join plans p using (plan_id) where a.app_id = ?`,
+    [appId],
+  );
+  return rows[0]?.room ?? true;
 }
 
 /** Gives a new secret, and keeps the current one as the one before until a moment; null keeps none. */

@@ -25,6 +25,8 @@ export interface ApplicationSettings {
 export interface Application extends ApplicationSettings, Pause {
   readonly appId: string;
   readonly status: ApplicationStatus;
+  /** From then on logins need room in the plan that is left; null while the plan has not lapsed. */
+  readonly graceEndsAt: Date | null;
 }
 
 /** An application as its developer sees it. */
@@ -57,6 +59,7 @@ export function toApplication(row: ApplicationRow): Application {
     downloadUrl: row.download_url,
     maxSessions: row.max_sessions,
     tiers: row.tiers,
+    graceEndsAt: row.grace_ends_at,
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import { ApiError } from '../errors/api-error.ts';
+import type { Application } from './application.ts';
+import { hasRoom, setGrace } from './application-store.ts';
 import * as store from './user-seat-store.ts';
 
 /** How many users an application has, of those that its developer's plan has room for. */
@@ -10,6 +12,14 @@ export interface UserSeats {
   takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
   /** Counts so many users more, or none, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeUserSeats(trx: Knex.Transaction, appId: string, amount: number): Promise<void>;
+  /**
+   * Refuses logins of an application for which a plan has no room that has taken the place of one which lapsed, once the time is
+   * over in which its users go on as before.
+   * @throws ApiError QUOTA_EXCEEDED
+   */
+  assertWithinPlan(db: Knex, application: Application, now: Date): Promise<void>;
+  /** Sets from when on that is so, for all applications of a developer, inside the caller's transaction; null is never. */
+  setGrace(trx: Knex.Transaction, developerId: string, graceEndsAt: Date | null): Promise<void>;
   /** Counts one user less, inside the caller's transaction. */
   returnUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
 }
@@ -28,6 +38,15 @@ export const userSeats: UserSeats = {
       detail: `The developer's plan has no room for ${amount} more users.`,
     });
   },
+
+  async assertWithinPlan(db, { appId, graceEndsAt }, now) {
+    if (graceEndsAt === null || graceEndsAt > now || (await hasRoom(db, appId))) return;
+    throw new ApiError('QUOTA_EXCEEDED', {
+      detail: "The developer's plan has ended, and the one that is left has no room for this application.",
+    });
+  },
+
+  setGrace,
 
   returnUserSeat: store.returnUserSeat,
 };

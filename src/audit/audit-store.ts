@@ -5,7 +5,7 @@ export interface AuditRow {
   readonly audit_id: string;
   readonly developer_id: string;
   readonly app_id: string | null;
-  readonly actor_kind: 'developer' | 'api_token' | 'reseller' | 'service';
+  readonly actor_kind: 'developer' | 'api_token' | 'reseller' | 'service' | 'administrator';
   readonly actor_id: string;
   readonly address: string;
   readonly action: string;

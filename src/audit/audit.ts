@@ -8,7 +8,7 @@ import * as store from './audit-store.ts';
 /** Who acts on the developers' side, and from where. */
 export interface Actor {
   /** `service` is Latchkey itself. */
-  readonly kind: 'developer' | 'api_token' | 'reseller' | 'service';
+  readonly kind: 'developer' | 'api_token' | 'reseller' | 'service' | 'administrator';
   /** The id of the developer, of the API token, or of the reseller. */
   readonly id: string;
   /** Whose resources are acted upon. */

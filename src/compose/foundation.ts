@@ -14,6 +14,7 @@ import { createNewId } from '../platform/ids.ts';
 import { installJobs } from '../platform/jobs/index.ts';
 import { createKeyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
+import { loadOrCreateAdminToken } from '../platform/admin-token.ts';
 import { loadOrCreateMasterKey } from '../platform/master-key.ts';
 import type { MqttServer } from '../platform/mqtt/index.ts';
 import type { Random } from '../platform/random.ts';
@@ -35,6 +36,8 @@ export interface Surroundings {
   /** Known once the server listens. */
   readonly baseUrl: () => string;
   readonly webUrl: () => string;
+  /** Where this process itself listens, whatever is in front of it; known once it does. */
+  readonly localUrl: () => string;
 }
 
 export type Foundation = Awaited<ReturnType<typeof composeFoundation>>;
@@ -59,6 +62,7 @@ export async function composeFoundation(surroundings: Surroundings) {
     pool,
     keyring,
     keys,
+    adminTokens: await adminTokens(config, random),
     newId: createNewId(clock, random),
     tokens: createTokens(keys, random, baseUrl),
     passwords: await createPasswords(),
@@ -67,4 +71,10 @@ export async function composeFoundation(surroundings: Surroundings) {
     vpn: createVpn(networks),
     bulk: createBulk(knex),
   };
+}
+
+/** Without a setting there is one where the data of this installation are on this machine. */
+async function adminTokens({ adminTokens: given, databaseUrl, dataDir }: Config, random: Random) {
+  if (given) return given;
+  return databaseUrl === undefined ? [await loadOrCreateAdminToken(dataDir, random)] : [];
 }

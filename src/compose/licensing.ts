@@ -18,7 +18,7 @@ export type Licensing = ReturnType<typeof composeLicensing>;
 
 /** Licences, the users who redeem them, their sessions, and who is kept out. */
 export function composeLicensing(before: Foundation & Accounts) {
-  const { broker, pool, knex, metrics } = before;
+  const { broker, pool, metrics } = before;
   const bans = createBans(before);
   const lookup = createSessionLookup(pool, metrics.observeBatch);
   const sessions = createSessions({ ...before, lookup, bans, keepIds: !broker.embedded });
@@ -44,6 +44,6 @@ export function composeLicensing(before: Foundation & Accounts) {
     userImports: createUserImports(known),
     userManagement: createUserManagement(known),
     moderation: createModeration({ ...known, users }),
-    plans: createPlans(knex),
+    plans: createPlans(before),
   };
 }

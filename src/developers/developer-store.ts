@@ -68,6 +68,12 @@ export interface AccountRow extends Pick<
   readonly plan_name: string;
   readonly max_apps: number;
   readonly max_users_per_app: number;
+  /** Null is no limit. */
+  readonly max_licenses: number | null;
+  readonly license_packs: number;
+  readonly licenses_generated: number;
+  readonly plan_lapsed_at: Date | null;
+  readonly customer_ref: string | null;
   /** In the fullest application. */
   readonly users: number;
 }
@@ -92,6 +98,11 @@ export async function findAccount(db: Knex, developerId: string): Promise<Accoun
       'p.name as plan_name',
       'p.max_apps',
       'p.max_users_per_app',
+      'p.max_licenses',
+      'd.license_packs',
+      'd.licenses_generated',
+      'd.plan_lapsed_at',
+      'd.customer_ref',
       db.raw('coalesce((?), 0) as users', [fullest]),
     );
 }
@@ -108,6 +119,49 @@ export async function takeApplicationSeat(trx: Knex.Transaction, developerId: st
 
 export async function returnApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void> {
   await trx('developers').where({ developer_id: developerId }).decrement('apps', 1);
+}
+
+/** The plan of a developer. */
+export async function findPlanId(db: Knex, developerId: string): Promise<string> {
+  const row = await db<DeveloperRow>('developers').where({ developer_id: developerId }).first('plan_id');
+  return row!.plan_id;
+}
+
+export async function updateDeveloper(
+  trx: Knex.Transaction,
+  developerId: string,
+  changes: Partial<Pick<DeveloperRow, 'plan_id'> & Pick<AccountRow, 'plan_lapsed_at' | 'customer_ref'>>,
+): Promise<void> {
+  await trx('developers').where({ developer_id: developerId }).update(changes);
+}
+
+/** Adds licences to a developer's packs; fewer where the amount is negative. */
+export async function movePacks(trx: Knex.Transaction, developerId: string, amount: number): Promise<void> {
+  await trx('developers').where({ developer_id: developerId }).increment('license_packs', amount);
+}
+
+/** How many licence keys the plan allows before packs; null is no limit. */
+export async function findLicenseLimit(db: Knex, developerId: string): Promise<number | null> {
+  const row = await db('developers as d')
+    .join('plans as p', 'p.plan_id', 'd.plan_id')
+    .where('d.developer_id', developerId)
+    .first<{ max_licenses: number | null } | undefined>('p.max_licenses');
+  return row?.max_licenses ?? null;
+}
+
+/** Counts licence keys unless plan and packs have no room for all of them. @returns whether they had */
+export async function takeLicenses(
+  trx: Knex.Transaction,
+  developerId: string,
+  amount: number,
+): Promise<boolean> {
+  const taken = await trx.raw<{ rowCount: number }>(
+    `update developers d set licenses_generated = d.licenses_generated + :amount
+     from plans p where d.developer_id = :developerId and p.plan_id = d.plan_id
+       and (p.max_licenses is null or d.licenses_generated + :amount <= p.max_licenses + d.license_packs)`,
+    { developerId, amount },
+  );
+  return taken.rowCount === 1;
 }
 
 /** Deletes sessions that expired. @returns how many */

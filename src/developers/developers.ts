@@ -3,6 +3,8 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
+import { graceEnd } from '../plans/grace.ts';
+import { FREE_PLAN } from '../plans/plans.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
@@ -12,7 +14,6 @@ import * as store from './developer-store.ts';
 /** A developer's bearer token lives 24 hours. */
 export const DEVELOPER_SESSION_MS = 24 * 60 * 60 * 1000;
 
-const FREE_PLAN = 'free';
 const CLEARED_AT_ONCE = 1000;
 
 /** What a token may do: look, change, and manage the developer's account, tokens and resellers. */
@@ -39,6 +40,12 @@ export interface Account {
   readonly apps: Quota;
   /** Of the application that has the most. */
   readonly usersPerApp: Quota;
+  /** Keys that were generated since the plan limits them, and how many the plan and packs allow; null where it does not. */
+  readonly licenses: Quota | null;
+  /** Until when logins of applications above the quota go on, after a paid plan has ended; null while there is no end. */
+  readonly graceEndsAt: Date | null;
+  /** The payment processor's name of him, once he has paid. */
+  readonly customerRef: string | null;
 }
 
 export interface Developers {
@@ -71,6 +78,23 @@ export interface Developers {
   /** Counts one more application, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
   returnApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
+  /**
+   * Counts licence keys that are made, inside the caller's transaction, whose last deed it should be: whoever makes keys for the
+   * same developer waits for it.
+   * @throws ApiError QUOTA_EXCEEDED when the plan and packs have no room for all of them
+   */
+  takeLicenses(trx: Knex.Transaction, developerId: string, amount: number): Promise<void>;
+  /**
+   * Puts the actor's developer on another plan, inside the caller's transaction: its quotas hold at once.
+   * @param lapsedAt when the plan before ended without another one that was paid
+   */
+  changePlan(trx: Knex.Transaction, actor: Actor, planId: string, lapsedAt: Date | null): Promise<void>;
+  /** The plan that he is on. */
+  planOf(db: Knex, developerId: string): Promise<string>;
+  /** Adds licences to his packs, or takes some away, inside the caller's transaction. */
+  movePacks(trx: Knex.Transaction, developerId: string, amount: number): Promise<void>;
+  /** Notes the payment processor's name of him. */
+  noteCustomer(trx: Knex.Transaction, developerId: string, customerRef: string): Promise<void>;
   /** Deletes some expired sessions. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -165,6 +189,12 @@ export function createDevelopers(deps: Dependencies): Developers {
         plan: { id: row.plan_id, name: row.plan_name },
         apps: { limit: row.max_apps, used: row.apps },
         usersPerApp: { limit: row.max_users_per_app, used: row.users },
+        licenses:
+          row.max_licenses === null
+            ? null
+            : { limit: row.max_licenses + row.license_packs, used: row.licenses_generated },
+        graceEndsAt: row.plan_lapsed_at && graceEnd(row.plan_lapsed_at),
+        customerRef: row.customer_ref,
       };
     },
 
@@ -184,6 +214,29 @@ export function createDevelopers(deps: Dependencies): Developers {
     },
 
     returnApplicationSeat: (trx, developerId) => store.returnApplicationSeat(trx, developerId),
+
+    async takeLicenses(trx, developerId, amount) {
+      if ((await store.findLicenseLimit(trx, developerId)) === null) return;
+      if (await store.takeLicenses(trx, developerId, amount)) return;
+      throw new ApiError('QUOTA_EXCEEDED', {
+        detail: `The developer's plan has no room for ${amount} more licence keys.`,
+      });
+    },
+
+    async changePlan(trx, actor, planId, lapsedAt) {
+      const { developerId } = actor;
+      const from = await store.findPlanId(trx, developerId);
+      await store.updateDeveloper(trx, developerId, { plan_id: planId, plan_lapsed_at: lapsedAt });
+      const data = { from, to: planId };
+      await audit.record(trx, actor, { action: 'developer.plan_changed', target: developerId, data });
+    },
+
+    planOf: store.findPlanId,
+
+    movePacks: store.movePacks,
+
+    noteCustomer: (trx, developerId, customerRef) =>
+      store.updateDeveloper(trx, developerId, { customer_ref: customerRef }),
 
     clearExpired: () => store.clearExpiredSessions(knex, clock.now(), CLEARED_AT_ONCE),
   };

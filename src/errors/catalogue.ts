@@ -53,6 +53,18 @@ export const catalogue = {
     detail: 'The licence key has been redeemed before.',
     hint: 'A key works once: ask for another one.',
   },
+  PLAN_NOT_APPLICABLE: {
+    statuses: [400],
+    title: 'Plan not applicable',
+    detail: 'The plan would be paid for nothing.',
+    hint: 'Compare it with the plan that you are on: GET /api/v2/dev/me says which one that is.',
+  },
+  INVALID_PAYMENT_NOTICE: {
+    statuses: [400],
+    title: 'Invalid payment notice',
+    detail: 'The payment processor has not signed this for us within the last 5 minutes.',
+    hint: 'Send the bytes as they were signed; compare the signing secret, the account and the clock.',
+  },
   UNAUTHORIZED: {
     statuses: [401],
     title: 'Unauthorized',
@@ -112,6 +124,12 @@ export const catalogue = {
     title: 'Insufficient balance',
     detail: "The reseller's balance is too low.",
     hint: 'Ask the developer for credit, or take less. Nothing was charged.',
+  },
+  PAYMENT_DECLINED: {
+    statuses: [402],
+    title: 'Payment declined',
+    detail: 'The payment processor could not take the money.',
+    hint: 'Nothing has changed. Use another means of payment.',
   },
   APPLICATION_PAUSED: {
     statuses: [403],
@@ -233,6 +251,30 @@ export const catalogue = {
     detail: 'There is no such API token.',
     hint: 'List the API tokens to see their identifiers.',
   },
+  PLAN_NOT_FOUND: {
+    statuses: [404, 400],
+    title: 'Plan not found',
+    detail: 'There is no such plan on sale.',
+    hint: 'Use name, and period where it has one, of a plan that GET /api/v1/client/plans lists.',
+  },
+  CHECKOUT_NOT_FOUND: {
+    statuses: [404],
+    title: 'Checkout not found',
+    detail: 'You have no checkout with this identifier.',
+    hint: 'Use the sessionId that POST /api/v1/checkout has answered.',
+  },
+  SUBSCRIPTION_NOT_FOUND: {
+    statuses: [404],
+    title: 'Subscription not found',
+    detail: 'There is no subscription that is paid.',
+    hint: 'Buy one with POST /api/v1/checkout.',
+  },
+  INVOICE_NOT_FOUND: {
+    statuses: [404],
+    title: 'Invoice not found',
+    detail: 'There is no such invoice.',
+    hint: 'List the invoices to see their identifiers.',
+  },
   VARIABLE_NOT_FOUND: {
     statuses: [404],
     title: 'Variable not found',
@@ -280,6 +322,24 @@ export const catalogue = {
     title: 'Webhook disabled',
     detail: 'The webhook endpoint is disabled: nothing is sent to it.',
     hint: 'Enable it first, by changing enabled to true.',
+  },
+  PLAN_NAME_TAKEN: {
+    statuses: [409],
+    title: 'Plan name taken',
+    detail: 'A plan of this name and period is sold already.',
+    hint: 'Change that plan or archive it, or choose another name.',
+  },
+  PLAN_IN_USE: {
+    statuses: [409],
+    title: 'Plan in use',
+    detail: 'Everybody begins with this plan.',
+    hint: 'Change its quotas instead.',
+  },
+  INVOICE_NOT_REFUNDABLE: {
+    statuses: [409],
+    title: 'Invoice not refundable',
+    detail: 'So much of the invoice cannot be given back.',
+    hint: 'Read the invoice to see what was paid and what was given back of it.',
   },
   USERNAME_TAKEN: {
     statuses: [409],

@@ -20,7 +20,7 @@ const API_TOKEN = /^lk[dr]_/;
  * The security schemes of the contract. Each gives what its token stands for, nothing for a token of another kind, and
  * refuses a token that lacks a scope of the operation's `x-scopes`.
  */
-export function createAuthentication({ apiTokens, developers, sessions }: Services) {
+export function createAuthentication({ administrators, apiTokens, developers, sessions }: Services) {
   async function developerOf(token: string, address: string): Promise<Identity | undefined> {
     if (API_TOKEN.test(token)) {
       const found = await apiTokens.authenticate(token);
@@ -57,6 +57,12 @@ export function createAuthentication({ apiTokens, developers, sessions }: Servic
   return {
     DeveloperToken: scheme(developerOf),
     ResellerToken: scheme(resellerOf),
+    AdministratorToken: async (context: Context): Promise<Identity | undefined> => {
+      const { headers, client } = context.request as unknown as ContractRequest;
+      const token = bearerToken(headers['authorization']);
+      const actor = token === undefined ? undefined : administrators.authenticate(token, client.address);
+      return actor && { actor };
+    },
     SessionToken: async (context: Context): Promise<Identity | undefined> => {
       const { headers, client } = context.request as unknown as ContractRequest;
       const token = bearerToken(headers['authorization']);

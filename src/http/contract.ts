@@ -165,12 +165,14 @@ export async function bindContract(
 
 function toHandlerRequest(
   context: Context,
-  { operation, request: raw }: Exchange,
+  { operation, request: raw, bytes }: Exchange,
 ): HandlerRequest<OperationId> {
   const { request } = context as unknown as { readonly request: ContractRequest };
   return {
     ...identityOf(context),
     body: request.requestBody,
+    rawBody: bytes,
+    allHeaders: raw.headers,
     upload: request.upload,
     uploadBytes: announcedBytes(raw),
     uploadType: request.upload && mediaTypeOf(raw),

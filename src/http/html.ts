@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { catalogue, errorSlug, type CatalogueEntry, type ErrorCode } from '../errors/catalogue.ts';
+import type { CheckoutStatus } from '../billing/checkouts.ts';
 import type { Deprecated } from './deprecation.ts';
 
 const STYLE = `
@@ -81,6 +82,30 @@ export function homePage(): string {
       <dt>Deprecations</dt><dd><a href="/deprecations">what will be gone, when, and what takes over</a></dd>
       <dt>Health</dt><dd><a href="/health">whether the service is operational</a></dd>
     </dl>`,
+  );
+}
+
+const CHECKOUT_STATES: Readonly<Record<CheckoutStatus, string>> = {
+  open: 'This has not been paid yet.',
+  processing:
+    'The payment is on its way: your bank takes its time. It is granted as soon as the money has arrived.',
+  paid: 'Thank you. It has been paid, and what you have bought is yours.',
+  failed: 'The payment did not succeed. Nothing was taken.',
+  expired: 'This was not paid in time. Start again to buy it.',
+};
+
+/** Where a payer comes back to who was sent nowhere else. */
+export function checkoutStatePage({
+  planName,
+  status,
+}: {
+  planName: string;
+  status: CheckoutStatus;
+}): string {
+  return page(
+    'Checkout',
+    `<p class="soft"><a href="/">Latchkey</a></p><h1>${escape(planName)}</h1>
+    <p role="status">${CHECKOUT_STATES[status]}</p>`,
   );
 }
 

@@ -1,8 +1,9 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Checkouts } from '../billing/checkouts.ts';
 import { catalogue, errorSlug, isErrorCode, type ErrorCode } from '../errors/catalogue.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Deprecated } from './deprecation.ts';
-import { deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
+import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
 
 /** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame. */
 const PAGE_HEADERS = {
@@ -17,6 +18,7 @@ interface Dependencies {
   /** The contract as it is served at `/openapi.json`. */
   readonly contractDocument: () => object;
   readonly deprecations: readonly Deprecated[];
+  readonly checkouts: Pick<Checkouts, 'stateOf'>;
   /** Answers `/metrics`. */
   readonly metrics: RequestHandler;
   /** Answers what is not found or fails. */
@@ -24,7 +26,8 @@ interface Dependencies {
 }
 
 /** Everything that is not an operation of the contract: pages for people, the contract itself, and metrics. */
-export function createPages({ contractDocument, deprecations, metrics, onError }: Dependencies): Express {
+export function createPages(deps: Dependencies): Express {
+  const { contractDocument, deprecations, checkouts, metrics, onError } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -50,8 +53,24 @@ export function createPages({ contractDocument, deprecations, metrics, onError }
   app.get('/deprecations', (_request, response) => {
     response.set(PAGE_HEADERS).type('html').send(deprecationsPage(deprecations));
   });
+  app.get('/checkout/:id', async (request, response, next) => {
+    const state = await checkouts.stateOf(request.params.id);
+    if (!state) return next();
+    response
+      .set({ ...PAGE_HEADERS, 'Cache-Control': 'no-store' })
+      .type('html')
+      .send(checkoutStatePage(state));
+  });
   app.get('/metrics', metrics);
-  const paths = ['/', '/openapi.json', '/errors', '/errors/:slug', '/deprecations', '/metrics'];
+  const paths = [
+    '/',
+    '/openapi.json',
+    '/errors',
+    '/errors/:slug',
+    '/deprecations',
+    '/checkout/:id',
+    '/metrics',
+  ];
   app.all(paths, (request, _response, next) => {
     next(request.method === 'GET' || request.method === 'HEAD' ? undefined : new MethodNotAllowed(['GET']));
   });

@@ -82,6 +82,7 @@ export function createHttpServer(deps: Dependencies): Server {
   const pages = createPages({
     contractDocument: deps.contractDocument,
     deprecations: contract.deprecated,
+    checkouts: services.checkouts,
     metrics: createMetricsPage(services, { token: deps.metricsToken, isPublic: deps.isPublic }),
     onError: answerError,
   });

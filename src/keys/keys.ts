@@ -29,6 +29,8 @@ export interface Keys {
   readonly tokenEncryption: IdentifiedKey;
   /** HMAC-SHA-256 of a hardware identifier, bound to one application. */
   hwidDigest(appId: string, hwid: string): Buffer;
+  /** 256 bits: what the embedded test processor signs its notices with; its id names the account. */
+  readonly testPayments: { readonly id: string; readonly bytes: Buffer };
   /** HMAC-SHA-256 of a licence key in canonical form. */
   licenseDigest(licenseKey: string): Buffer;
 }
@@ -67,6 +69,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
   const hwid = await load('hwid-hmac', symmetric);
   const license = await load('license-hmac', symmetric);
   const encryption = await load('token-encryption', symmetric);
+  const testPayments = await load('test-payments', symmetric);
   const signing = await load('token-signing', () =>
     generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
   );
@@ -78,6 +81,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
   return {
     tokenSigning: { id: signing.id, key: signingKey, publicKey: createPublicKey(signingKey) },
     tokenEncryption: { id: encryption.id, key: createSecretKey(encryption.bytes) },
+    testPayments,
     hwidDigest: (appId, value) => createHmac('sha256', hwidKey).update(`${appId}\0`).update(value).digest(),
     licenseDigest: (value) => createHmac('sha256', licenseKey).update(value).digest(),
   };

@@ -3,6 +3,7 @@ import { LIFETIME } from '../applications/application-state.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bulk } from '../bulk/bulk.ts';
+import type { Developers } from '../developers/developers.ts';
 import { invalidMember } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -29,12 +30,12 @@ export interface NewLicenses {
 export interface Generation {
   /**
    * Generates keys, all or none.
-   * @throws ApiError APPLICATION_NOT_FOUND, TOO_MANY_REQUESTS; VALIDATION_FAILED for a tier that the application does not
+   * @throws ApiError APPLICATION_NOT_FOUND, QUOTA_EXCEEDED, TOO_MANY_REQUESTS; VALIDATION_FAILED for a tier that the application does not
    *   have, a moment outside of years 1 to 9999 and a mask of which no keys can be made
    */
   create(actor: Actor, appId: string, wanted: NewLicenses): Promise<License[]>;
   /**
-   * Generates keys inside the caller's transaction, which holds the application, and tells.
+   * Generates keys inside the caller's transaction, which holds the application and counts them, and tells.
    * @param resellerId whose keys they are; null for the developer's own
    * @throws ApiError VALIDATION_FAILED as create does
    */
@@ -50,6 +51,7 @@ export interface Generation {
 interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
+  readonly developers: Pick<Developers, 'takeLicenses'>;
   readonly safe: KeySafe;
   readonly bulk: Bulk;
   readonly events: Events;
@@ -58,7 +60,7 @@ interface Dependencies {
 }
 
 export function createGeneration(deps: Dependencies): Generation {
-  const { knex, applications, safe, bulk, events, clock, random } = deps;
+  const { knex, applications, developers, safe, bulk, events, clock, random } = deps;
 
   const generate: Generation['generate'] = async (
     trx,
@@ -124,7 +126,10 @@ export function createGeneration(deps: Dependencies): Generation {
       const { developerId } = actor;
       const work = async (trx: Knex.Transaction) => {
         const application = await applications.holdOfDeveloper(trx, developerId, appId);
-        return generate(trx, actor, application, wanted);
+        const made = await generate(trx, actor, application, wanted);
+        // Last, because whoever else makes keys for the developer waits for it.
+        await developers.takeLicenses(trx, developerId, wanted.amount);
+        return made;
       };
       if (wanted.amount <= SLICE) return knex.transaction(work);
       return bulk.admit(developerId, () => bulk.transaction(developerId, work));

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bulk } from '../bulk/bulk.ts';
+import type { Developers } from '../developers/developers.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,6 +29,7 @@ export interface LicenseImport {
 
 interface Dependencies {
   readonly applications: Applications;
+  readonly developers: Pick<Developers, 'takeLicenses'>;
   readonly safe: KeySafe;
   readonly bulk: Bulk;
   readonly events: Events;
@@ -42,6 +44,7 @@ interface Line {
 
 export function createLicenseImport({
   applications,
+  developers,
   safe,
   bulk,
   events,
@@ -125,6 +128,7 @@ export function createLicenseImport({
             throw new ApiError('VALIDATION_FAILED', { detail: 'The tiers have changed during the import.' });
           }
           await events.record(trx, { type: 'license.imported', appId, data: { amount: imported }, actor });
+          await developers.takeLicenses(trx, developerId, imported);
           return imported;
         });
       });

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Applications } from '../applications/applications.ts';
 import type { Bulk } from '../bulk/bulk.ts';
+import type { Developers } from '../developers/developers.ts';
 import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -39,6 +40,7 @@ export interface Licenses
 interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
+  readonly developers: Pick<Developers, 'takeLicenses'>;
   readonly holders: Holders;
   readonly bulk: Bulk;
   readonly events: Events;

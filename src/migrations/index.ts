@@ -27,6 +27,7 @@ import * as createDailyStatistics from './20261122070100_create_daily_statistics
 import * as indexSessionsByApplication from './20261122070200_index_sessions_by_application.ts';
 import * as createTestProcessor from './20261122080000_create_test_processor.ts';
 import * as extendResellerLedger from './20261122080200_extend_reseller_ledger.ts';
+import * as sellPlans from './20261122080300_sell_plans.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -60,6 +61,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122070200_index_sessions_by_application': indexSessionsByApplication,
   '20261122080000_create_test_processor': createTestProcessor,
   '20261122080200_extend_reseller_ledger': extendResellerLedger,
+  '20261122080300_sell_plans': sellPlans,
 };
 
 const source: Knex.MigrationSource<string> = {

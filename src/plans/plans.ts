@@ -1,40 +1,233 @@
 import type { Knex } from 'knex';
-import { fromMinor } from '../money/money.ts';
-import { listPlans } from './plan-store.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
+import { fromMinor, isCurrency, toMinor } from '../money/money.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import { choosePlan, FREE_PLAN } from './plan-state.ts';
+import * as store from './plan-store.ts';
+import type { Period, PlanKind, PlanRow } from './plan-store.ts';
 
-/** What a developer may have, and what that costs. */
-export interface Plan {
-  readonly planId: string;
+export { FREE_PLAN } from './plan-state.ts';
+export type { Period, PlanKind, PlanRow } from './plan-store.ts';
+
+/** What a plan is sold for and what it gives, as an administrator sets it. */
+export interface PlanTerms {
   readonly name: string;
   /** In units of the currency. */
   readonly price: number;
-  /** ISO 4217. */
-  readonly currency: string;
-  readonly period: 'monthly' | 'yearly' | 'lifetime';
   readonly maxApps: number;
   readonly maxUsersPerApp: number;
+  /** Null is no limit. */
+  readonly maxLicenses: number | null;
   readonly features: readonly string[];
 }
 
-export interface Plans {
-  /** Every plan, the cheapest first. */
-  list(): Promise<Plan[]>;
+/** What cannot be changed later: whoever has bought it has bought that. */
+export interface NewPlan extends PlanTerms {
+  readonly kind: PlanKind;
+  /** ISO 4217. */
+  readonly currency: string;
+  readonly period: Period;
+  /** How many licence keys a pack of them adds; null for other kinds. */
+  readonly licenses: number | null;
+  /** What a pack adds to a reseller's balance, in units of the currency; null for other kinds. */
+  readonly balance: number | null;
 }
 
-export function createPlans(knex: Knex): Plans {
+/** What a developer may have, or can buy on top of that, and what it costs. */
+export interface Plan extends NewPlan {
+  readonly planId: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** No longer sold. */
+  readonly archived: boolean;
+}
+
+export interface Plans {
+  /** Every plan that is sold, the cheapest first. */
+  list(): Promise<Plan[]>;
+  /**
+   * The plan of a name, or of an id, for a period.
+   * @param db the caller's view of the database
+   * @throws ApiError PLAN_NOT_FOUND, with 400, when it is not sold
+   */
+  forSale(db: Knex, name: string, period: 'monthly' | 'yearly' | undefined): Promise<PlanRow>;
+  /** Whatever its state; undefined when there is none. */
+  find(db: Knex, planId: string): Promise<PlanRow | undefined>;
+
+  // The administrator's.
+  listAll(page: PageRequest): Promise<Page<Plan>>;
+  /** @throws ApiError PLAN_NOT_FOUND */
+  get(planId: string): Promise<Plan>;
+  /** @throws ApiError PLAN_NAME_TAKEN; VALIDATION_FAILED for what contradicts the kind, and amounts the currency cannot hold */
+  create(actor: Actor, wanted: NewPlan): Promise<Plan>;
+  /** Quotas change at once for everybody who is on it, the price for whoever buys it from now on. @throws ApiError PLAN_NOT_FOUND and those of create */
+  update(actor: Actor, planId: string, changes: Partial<PlanTerms>): Promise<Plan>;
+  /** Sells it no longer. @throws ApiError PLAN_NOT_FOUND, PLAN_IN_USE for the plan that everybody begins with */
+  archive(actor: Actor, planId: string): Promise<void>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createPlans({ knex, audit, clock, newId }: Dependencies): Plans {
+  const known = (row: PlanRow | undefined): PlanRow => {
+    if (!row) throw new ApiError('PLAN_NOT_FOUND');
+    return row;
+  };
+
   return {
-    async list() {
-      const rows = await listPlans(knex);
-      return rows.map((row) => ({
-        planId: row.plan_id,
-        name: row.name,
-        price: fromMinor(row.price_minor, row.currency),
-        currency: row.currency,
-        period: row.period,
-        maxApps: row.max_apps,
-        maxUsersPerApp: row.max_users_per_app,
-        features: row.features,
-      }));
+    list: async () => (await store.listPlans(knex)).map(toPlan),
+
+    async forSale(db, name, period) {
+      const plan = choosePlan(await store.findPlansForSale(db, name), period);
+      if (plan) return plan;
+      throw new ApiError('PLAN_NOT_FOUND', { status: 400 });
     },
+
+    find: store.findPlan,
+
+    async listAll(request) {
+      // The first plan has a name instead of an id: it is the last one of all.
+      const page = await readPage(
+        request,
+        'plan',
+        (row: PlanRow) => row.plan_id,
+        (range) => store.listAllPlans(knex, range),
+      );
+      return { data: page.data.map(toPlan), nextCursor: page.nextCursor };
+    },
+
+    get: async (planId) => toPlan(known(await store.findPlan(knex, planId))),
+
+    async create(actor, wanted) {
+      const now = clock.now();
+      const { kind, period, currency } = wanted;
+      if (!isCurrency(currency)) throw invalidMember('/currency', 'must be a currency of ISO 4217');
+      if (kind !== 'subscription' && period !== 'lifetime') {
+        throw invalidMember('/period', 'must be lifetime for what is bought once');
+      }
+      const row: PlanRow = {
+        plan_id: newId('plan'),
+        kind,
+        period,
+        currency,
+        units: unitsOf(wanted),
+        name: wanted.name,
+        price_minor: priceOf(wanted.price, currency),
+        max_apps: wanted.maxApps,
+        max_users_per_app: wanted.maxUsersPerApp,
+        max_licenses: wanted.maxLicenses,
+        features: [...wanted.features],
+        created_at: now,
+        updated_at: now,
+        archived_at: null,
+      };
+      await knex.transaction(async (trx) => {
+        if (!(await store.insertPlan(trx, row))) throw new ApiError('PLAN_NAME_TAKEN');
+        await audit.record(trx, actor, { action: 'plan.created', target: row.plan_id, data: told(row) });
+      });
+      return toPlan(row);
+    },
+
+    async update(actor, planId, changes) {
+      return knex.transaction(async (trx) => {
+        const before = known(await store.lockPlan(trx, planId));
+        const { price, name, maxApps, maxUsersPerApp, maxLicenses, features } = changes;
+        const after: PlanRow = {
+          ...before,
+          name: name ?? before.name,
+          price_minor: price === undefined ? before.price_minor : priceOf(price, before.currency),
+          max_apps: maxApps ?? before.max_apps,
+          max_users_per_app: maxUsersPerApp ?? before.max_users_per_app,
+          max_licenses: maxLicenses === undefined ? before.max_licenses : maxLicenses,
+          features: features ? [...features] : before.features,
+          updated_at: clock.now(),
+        };
+        if (Object.values(changes).every((value) => value === undefined)) return toPlan(before);
+        if (planId === FREE_PLAN && after.price_minor > 0) {
+          throw invalidMember('/price', 'must be 0 for the plan that everybody begins with');
+        }
+        const { plan_id: _id, created_at: _made, ...columns } = after;
+        if (!(await store.updatePlan(trx, planId, columns))) throw new ApiError('PLAN_NAME_TAKEN');
+        await audit.record(trx, actor, { action: 'plan.updated', target: planId, data: told(after) });
+        return toPlan(after);
+      });
+    },
+
+    async archive(actor, planId) {
+      if (planId === FREE_PLAN) throw new ApiError('PLAN_IN_USE');
+      await knex.transaction(async (trx) => {
+        const before = known(await store.lockPlan(trx, planId));
+        if (before.archived_at) return;
+        const now = clock.now();
+        await store.updatePlan(trx, planId, { archived_at: now, updated_at: now });
+        await audit.record(trx, actor, { action: 'plan.archived', target: planId });
+      });
+    },
+  };
+}
+
+function priceOf(price: number, currency: string): number {
+  const minor = toMinor(price, currency);
+  if (minor !== undefined) return minor;
+  throw invalidMember('/price', `must be an amount that ${currency} can hold`);
+}
+
+/** What a pack adds. @throws ApiError VALIDATION_FAILED when it is not said, or said of another kind */
+function unitsOf({ kind, licenses, balance, currency }: NewPlan): number | null {
+  if (licenses !== null && kind !== 'license_quota') {
+    throw invalidMember('/licenses', 'is for kind license_quota alone');
+  }
+  if (balance !== null && kind !== 'reseller_balance') {
+    throw invalidMember('/balance', 'is for kind reseller_balance alone');
+  }
+  if (kind === 'subscription') return null;
+  const units = kind === 'license_quota' ? licenses : balance === null ? null : toMinor(balance, currency);
+  if (units) return units;
+  throw kind === 'license_quota'
+    ? invalidMember('/licenses', 'must say how many licence keys the pack adds')
+    : invalidMember('/balance', `must be an amount above 0 that ${currency} can hold`);
+}
+
+function told({
+  name,
+  kind,
+  price_minor,
+  currency,
+  period,
+  max_apps,
+  max_users_per_app,
+  max_licenses,
+  units,
+}: PlanRow) {
+  return { name, kind, price_minor, currency, period, max_apps, max_users_per_app, max_licenses, units };
+}
+
+/** A row as the domain shows it. */
+export function toPlan(row: PlanRow): Plan {
+  const { kind, currency, units } = row;
+  return {
+    planId: row.plan_id,
+    name: row.name,
+    kind,
+    price: fromMinor(row.price_minor, currency),
+    currency,
+    period: row.period,
+    maxApps: row.max_apps,
+    maxUsersPerApp: row.max_users_per_app,
+    maxLicenses: row.max_licenses,
+    licenses: kind === 'license_quota' ? units : null,
+    balance: kind === 'reseller_balance' && units !== null ? fromMinor(units, currency) : null,
+    features: row.features,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    archived: row.archived_at !== null,
   };
 }

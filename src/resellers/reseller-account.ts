@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
+import type { Developers } from '../developers/developers.ts';
 import type { Applications } from '../applications/applications.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type {
@@ -92,6 +93,7 @@ export interface ResellerAccount {
 interface Dependencies {
   readonly knex: Knex;
   readonly applications: Applications;
+  readonly developers: Pick<Developers, 'takeLicenses'>;
   readonly licenses: Licenses;
   readonly resellerLicenses: ResellerLicenses;
   readonly users: Users;
@@ -100,7 +102,7 @@ interface Dependencies {
 }
 
 export function createResellerAccount(deps: Dependencies): ResellerAccount {
-  const { knex, applications, licenses, resellerLicenses, users, ledger, clock } = deps;
+  const { knex, applications, developers, licenses, resellerLicenses, users, ledger, clock } = deps;
   const underWay = new Map<string, number>();
 
   const find = async (resellerId: string) => known(await findReseller(knex, resellerId));
@@ -175,6 +177,8 @@ export function createResellerAccount(deps: Dependencies): ResellerAccount {
           ]);
           const costOfEach = costOfKey(perKey, reseller.margin_basis_points);
           await insertPurchases(trx, licenseIds, costOfEach, split ? perKey : null);
+          // Last, because whoever else makes keys for the developer waits for it.
+          await developers.takeLicenses(trx, actor.developerId, amount);
           return {
             licenses: made,
             cost: fromMinor(net, currency),

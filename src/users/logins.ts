@@ -117,6 +117,7 @@ export function createLogins(deps: Dependencies): Logins {
       const { appId } = application;
       await events.record(trx, { type: 'user.hwid_bound', appId, userId: user.user_id });
     } else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
+    await applications.assertWithinPlan(trx, application, clock.now());
     const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
     const tier = standing.status === 'active' ? standing.tier : null;
     if (application.requireSubscription && tier === null) throw new ApiError('SUBSCRIPTION_EXPIRED');

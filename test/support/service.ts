@@ -10,6 +10,9 @@ import { createTestDatabase } from './database.ts';
 /** The master key of every test service: two of them on one database must share it. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
 
+/** The administrator's token of every test service. */
+export const ADMIN_TOKEN = randomBytes(32).toString('hex');
+
 /** Tests send more in a minute than one address may; those of the limit set their own. */
 export const UNLIMITED = { RATE_LIMIT: '1000000/60' };
 
@@ -31,6 +34,7 @@ export async function startTestService(environment: Record<string, string> = {})
     ...UNLIMITED,
     PORT: '0',
     MASTER_KEY,
+    ADMIN_TOKEN,
     DATABASE_URL: databaseUrl,
     ...environment,
   });

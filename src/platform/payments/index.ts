@@ -1,10 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Charge, ChargeRequest } from './charge.ts';
 import type { Fact, Notice } from './facts.ts';
+import type { StripeSettings } from './stripe/settings.ts';
+import { openTestProcessor, type CheckoutPage, type TestProcessorOptions } from './test-processor/index.ts';
 
 export { PaymentsError, PaymentsUnavailableError } from './errors.ts';
 export type { Charge, ChargeRequest } from './charge.ts';
-export type { Fact, Notice } from './facts.ts';
+export type { DisputeFact, Fact, Notice } from './facts.ts';
+export type { StripeSettings } from './stripe/settings.ts';
+export type { CheckoutPage } from './test-processor/index.ts';
 
 /** Something that is sold. Amounts are in minor units of the currency. */
 export interface Product {
@@ -88,4 +92,21 @@ export interface Payments {
   charge(request: ChargeRequest): Promise<Charge>;
   /** Does what is due of its own accord, where that runs in this process. @returns stops it */
   start(): Promise<{ stop(): Promise<void> }>;
+}
+
+/**
+ * Opens the payment processor: Stripe by its settings, else the embedded test processor. Nothing is asked of either yet.
+ * @returns with it the payment page, where it is one of this service
+ */
+export async function openPayments(
+  options: TestProcessorOptions & { readonly stripe: StripeSettings | undefined },
+): Promise<{ readonly payments: Payments; readonly checkoutPage: CheckoutPage | undefined }> {
+  const { stripe, clock } = options;
+  if (stripe) {
+    // Loaded only where it is needed: it is large.
+    const { openStripe } = await import('./stripe/index.ts');
+    return { payments: openStripe(stripe, { clock }), checkoutPage: undefined };
+  }
+  const processor = openTestProcessor(options);
+  return { payments: processor, checkoutPage: processor.page };
 }

@@ -13,6 +13,10 @@ const FREE = {
   max_apps: 25,
   max_users_per_app: 100_000,
   features: ['hwid_lock', 'unlimited_logins'],
+  kind: 'subscription',
+  max_licenses: null,
+  licenses: null,
+  balance: null,
 };
 
 test('lists the free plan that every developer begins with, without credentials', async () => {
@@ -41,6 +45,10 @@ test('lists the cheapest first, with prices in units of their currency', async (
       max_apps: 100,
       max_users_per_app: 1_000_000,
       features: [],
+      kind: 'subscription',
+      max_licenses: null,
+      licenses: null,
+      balance: null,
     },
     expect.objectContaining({ id: 'tokyo', price: 1500, currency: 'JPY' }),
     expect.objectContaining({ id: 'kuwait', price: 1.501, currency: 'KWD' }),

@@ -1,0 +1,120 @@
+import type { Knex } from 'knex';
+import type { Applications } from '../applications/applications.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
+import type { Developers } from '../developers/developers.ts';
+import { graceEnd } from '../plans/grace.ts';
+import { FREE_PLAN } from '../plans/plans.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { ResellerPayments } from '../resellers/balance-payments.ts';
+import { isReversed, unitsDue } from './billing-state.ts';
+import type { CheckoutRow } from './checkout-store.ts';
+import * as invoiceStore from './invoice-store.ts';
+import type { InvoiceRow } from './invoice-store.ts';
+import { insertQuotaEntry } from './quota-store.ts';
+import * as store from './subscription-store.ts';
+
+/**
+ * What developers have because of what they have paid. Everything is computed from what is known of payments now, so that the
+ * order in which it became known, and how often, makes no difference. The caller's transaction holds all settlements.
+ */
+export interface Entitlements {
+  /** Gives what is due for a paid invoice, and takes back what is not due any more. */
+  settleInvoice(
+    trx: Knex.Transaction,
+    actor: Actor,
+    checkout: CheckoutRow,
+    invoice: InvoiceRow,
+  ): Promise<void>;
+  /** Puts the actor's developer on the plan that he has paid for last, or on the free one. */
+  settlePlan(trx: Knex.Transaction, actor: Actor): Promise<void>;
+}
+
+interface Dependencies {
+  readonly applications: Pick<Applications, 'setGrace'>;
+  readonly developers: Developers;
+  readonly resellerPayments: ResellerPayments;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function createEntitlements(deps: Dependencies): Entitlements {
+  const { applications, developers, resellerPayments, audit, clock, newId } = deps;
+
+  async function movePack(
+    trx: Knex.Transaction,
+    actor: Actor,
+    { reseller_id: resellerId }: CheckoutRow,
+    invoice: InvoiceRow,
+    units: number,
+  ): Promise<void> {
+    const { invoice_id: reference, ever_granted: again } = invoice;
+    const { developerId } = actor;
+    if (resellerId !== null) {
+      const movement = { resellerId, amountMinor: Math.abs(units), reference };
+      if (units < 0) await resellerPayments.takeBack(trx, actor, movement);
+      else if (again) await resellerPayments.giveBack(trx, actor, movement);
+      else await resellerPayments.topUp(trx, actor, { ...movement, note: null });
+      return;
+    }
+    await insertQuotaEntry(trx, {
+      entry_id: newId('led'),
+      developer_id: developerId,
+      amount: units,
+      invoice_id: reference,
+      created_at: clock.now(),
+    });
+    await developers.movePacks(trx, developerId, units);
+    const action = units < 0 ? 'license_quota.reversed' : 'license_quota.added';
+    await audit.record(trx, actor, { action, target: reference, data: { licenses: units } });
+  }
+
+  return {
+    async settleInvoice(trx, actor, checkout, invoice) {
+      if (invoice.state !== 'paid') return;
+      const reversal = (invoice.payment_ref &&
+        (await invoiceStore.findReversal(trx, invoice.processor, invoice.payment_ref))) || {
+        refunded_minor: 0,
+        dispute: null,
+      };
+      const { refunded_minor, dispute } = reversal;
+      const due = invoice.units === null ? 0 : unitsDue(invoice.units, invoice.amount_minor, reversal);
+      const change = due - invoice.units_granted;
+      if (change !== 0) await movePack(trx, actor, checkout, invoice, change);
+      await invoiceStore.updateInvoice(trx, invoice.invoice_id, {
+        refunded_minor,
+        dispute,
+        units_granted: due,
+        ever_granted: invoice.ever_granted || due > 0,
+      });
+      if (invoice.subscription_id === null) return;
+      const latest = await invoiceStore.findLatestPaid(trx, invoice.subscription_id);
+      if (latest?.invoice_id !== invoice.invoice_id) return;
+      const reversed = isReversed(invoice.amount_minor, reversal);
+      const refunded = invoice.amount_minor > 0 && refunded_minor >= invoice.amount_minor;
+      await store.updateSubscription(trx, invoice.subscription_id, {
+        reversed,
+        // What was given back in full is not to be paid for again. A dispute may still be won.
+        ...((refunded || dispute === 'lost') && { end_wanted: 'no_credit' }),
+      });
+    },
+
+    async settlePlan(trx, actor) {
+      const { developerId } = actor;
+      const [current, ...others] = await store.listInForce(trx, developerId);
+      for (const { subscription_id, subscription_ref, end_wanted } of others) {
+        // Nobody pays for two plans: what is left of the older one is credited.
+        if (subscription_ref === null || end_wanted !== null) continue;
+        await store.updateSubscription(trx, subscription_id, { end_wanted: 'credit' });
+      }
+      const from = await developers.planOf(trx, developerId);
+      const to = current?.plan_id ?? FREE_PLAN;
+      if (from === to) return;
+      const lapsedAt = to === FREE_PLAN ? clock.now() : null;
+      // Before the developer, as whoever deletes an application holds them.
+      await applications.setGrace(trx, developerId, lapsedAt && graceEnd(lapsedAt));
+      await developers.changePlan(trx, actor, to, lapsedAt);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Knex } from 'knex';
+
+export interface SubscriptionRow {
+  readonly subscription_id: string;
+  readonly developer_id: string;
+  readonly checkout_id: string;
+  readonly plan_id: string;
+  readonly processor: string;
+  /** Null for what was paid once, for ever. */
+  readonly subscription_ref: string | null;
+  readonly state: 'pending' | 'active' | 'past_due' | 'ended';
+  readonly paid: boolean;
+  readonly reversed: boolean;
+  readonly period_end: Date | null;
+  readonly cancel_at_period_end: boolean;
+  readonly as_of: Date | null;
+  readonly end_wanted: 'credit' | 'no_credit' | null;
+  readonly looked_up_at: Date;
+  readonly created_at: Date;
+  readonly ended_at: Date | null;
+}
+
+/** The subscription of a checkout, made now if there is none. */
+export async function ensureSubscription(
+  trx: Knex.Transaction,
+  row: SubscriptionRow,
+): Promise<SubscriptionRow> {
+  await trx('plan_subscriptions').insert(row).onConflict('checkout_id').ignore();
+  const found = await trx<SubscriptionRow>('plan_subscriptions')
+    .where({ checkout_id: row.checkout_id })
+    .first();
+  return found!;
+}
+
+export async function updateSubscription(
+  db: Knex,
+  subscriptionId: string,
+  changes: Partial<SubscriptionRow>,
+): Promise<void> {
+  await db('plan_subscriptions').where({ subscription_id: subscriptionId }).update(changes);
+}
+
+export async function findSubscription(
+  db: Knex,
+  subscriptionId: string,
+): Promise<SubscriptionRow | undefined> {
+  return db<SubscriptionRow>('plan_subscriptions').where({ subscription_id: subscriptionId }).first();
+}
+
+/** Those in force, the newest first: see isInForce. */
+export async function listInForce(db: Knex, developerId: string): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow>('plan_subscriptions')
+    .where({ developer_id: developerId, paid: true, reversed: false })
+    .whereIn('state', ['active', 'past_due'])
+    .orderBy('subscription_id', 'desc');
+}
+
+/** Those of which the period that was paid ended before a moment, and which were not looked up since another one. */
+export async function listOverdue(
+  db: Knex,
+  endedBefore: Date,
+  lookedUpBefore: Date,
+  limit: number,
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow>('plan_subscriptions')
+    .whereIn('state', ['pending', 'active', 'past_due'])
+    .whereNotNull('subscription_ref')
+    .where('period_end', '<', endedBefore)
+    .where('looked_up_at', '<', lookedUpBefore)
+    .orderBy('looked_up_at')
+    .limit(limit);
+}
+
+/** Those that the processor is to be told to end. */
+export async function listEndWanted(
+  db: Knex,
+  lookedUpBefore: Date,
+  limit: number,
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow>('plan_subscriptions')
+    .whereNotNull('end_wanted')
+    .whereNotNull('subscription_ref')
+    .where('looked_up_at', '<', lookedUpBefore)
+    .orderBy('looked_up_at')
+    .limit(limit);
+}
