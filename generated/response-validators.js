@@ -299,7 +299,7 @@ return errors === 0;
 }
 
 exports.v1 = validate12;
-const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"scope":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"scope":{"type":"string"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
 const schema17 = {"type":"array","items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
 const formats2 = module0.fullFormats.uri;
 const pattern0 = new RegExp("^[A-Z][A-Z0-9_]*$", "u");
@@ -571,15 +571,10 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data13 = data.errors;
-if(Array.isArray(data13)){
-const len0 = data13.length;
-for(let i0=0; i0<len0; i0++){
-let data14 = data13[i0];
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.pointer === undefined){
-const err22 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.amount !== undefined){
+let data13 = data.amount;
+if(!((typeof data13 == "number") && (isFinite(data13)))){
+const err22 = {instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -588,8 +583,10 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data14.detail === undefined){
-const err23 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+if(data.currency !== undefined){
+if(typeof data.currency !== "string"){
+const err23 = {instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -598,9 +595,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data14.pointer !== undefined){
-if(typeof data14.pointer !== "string"){
-const err24 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.description !== undefined){
+if(typeof data.description !== "string"){
+const err24 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -610,9 +608,15 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data14.detail !== undefined){
-if(typeof data14.detail !== "string"){
-const err25 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.errors !== undefined){
+let data16 = data.errors;
+if(Array.isArray(data16)){
+const len0 = data16.length;
+for(let i0=0; i0<len0; i0++){
+let data17 = data16[i0];
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+if(data17.pointer === undefined){
+const err25 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -621,10 +625,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data17.detail === undefined){
+const err26 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -633,10 +635,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-}
-else {
-const err27 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data17.pointer !== undefined){
+if(typeof data17.pointer !== "string"){
+const err27 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -646,9 +647,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-}
-else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data17.detail !== undefined){
+if(typeof data17.detail !== "string"){
+const err28 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -657,12 +658,48 @@ vErrors.push(err28);
 }
 errors++;
 }
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
 validate12.errors = vErrors;
 return errors === 0;
 }
 
 exports.v2 = validate13;
-const schema18 = {"type":"object","required":["status","error","code","message","hint","docs_url","type","timestamp"],"properties":{"status":{"type":"string","enum":["fail","error"]},"error":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"code":{"type":"integer"},"message":{"type":"string"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"type":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema18 = {"type":"object","required":["status","error","code","message","hint","docs_url","type","timestamp"],"properties":{"status":{"type":"string","enum":["fail","error"]},"error":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"code":{"type":"integer"},"message":{"type":"string"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"type":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -958,15 +995,10 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data11 = data.errors;
-if(Array.isArray(data11)){
-const len0 = data11.length;
-for(let i0=0; i0<len0; i0++){
-let data12 = data11[i0];
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.pointer === undefined){
-const err25 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.amount !== undefined){
+let data11 = data.amount;
+if(!((typeof data11 == "number") && (isFinite(data11)))){
+const err25 = {instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -975,8 +1007,10 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(data12.detail === undefined){
-const err26 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+if(data.currency !== undefined){
+if(typeof data.currency !== "string"){
+const err26 = {instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -985,9 +1019,10 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data12.pointer !== undefined){
-if(typeof data12.pointer !== "string"){
-const err27 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.description !== undefined){
+if(typeof data.description !== "string"){
+const err27 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -997,9 +1032,15 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data12.detail !== undefined){
-if(typeof data12.detail !== "string"){
-const err28 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.errors !== undefined){
+let data14 = data.errors;
+if(Array.isArray(data14)){
+const len0 = data14.length;
+for(let i0=0; i0<len0; i0++){
+let data15 = data14[i0];
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.pointer === undefined){
+const err28 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1008,10 +1049,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data15.detail === undefined){
+const err29 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1020,10 +1059,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data15.pointer !== undefined){
+if(typeof data15.pointer !== "string"){
+const err30 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1033,14 +1071,50 @@ vErrors.push(err30);
 errors++;
 }
 }
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data15.detail !== undefined){
+if(typeof data15.detail !== "string"){
+const err31 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
 else {
 vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
 }
 errors++;
 }
@@ -3843,9 +3917,448 @@ return errors === 0;
 }
 
 exports.v19 = validate36;
-const schema65 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+const schema65 = {"type":"object","required":["status","access_token","token_type","expires_in","expires_at","scope","payment"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"access_token":{"type":"string"},"token_type":{"type":"string","enum":["Bearer"]},"expires_in":{"type":"integer"},"expires_at":{"type":"string","format":"date-time"},"scope":{"type":"string"},"payment":{"type":"object","required":["amount","currency","reference"],"properties":{"amount":{"type":"number"},"currency":{"type":"string"},"reference":{"type":"string"}}}}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.access_token === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "access_token"},message:"must have required property '"+"access_token"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.token_type === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token_type"},message:"must have required property '"+"token_type"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.expires_in === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_in"},message:"must have required property '"+"expires_in"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.expires_at === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.scope === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scope"},message:"must have required property '"+"scope"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.payment === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "payment"},message:"must have required property '"+"payment"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err8 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.access_token !== undefined){
+if(typeof data.access_token !== "string"){
+const err9 = {instancePath:instancePath+"/access_token",schemaPath:"#/properties/access_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.token_type !== undefined){
+let data2 = data.token_type;
+if(typeof data2 !== "string"){
+const err10 = {instancePath:instancePath+"/token_type",schemaPath:"#/properties/token_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!(data2 === "Bearer")){
+const err11 = {instancePath:instancePath+"/token_type",schemaPath:"#/properties/token_type/enum",keyword:"enum",params:{allowedValues: schema65.properties.token_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.expires_in !== undefined){
+let data3 = data.expires_in;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err12 = {instancePath:instancePath+"/expires_in",schemaPath:"#/properties/expires_in/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data4 = data.expires_at;
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err13 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.scope !== undefined){
+if(typeof data.scope !== "string"){
+const err15 = {instancePath:instancePath+"/scope",schemaPath:"#/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.payment !== undefined){
+let data6 = data.payment;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.amount === undefined){
+const err16 = {instancePath:instancePath+"/payment",schemaPath:"#/properties/payment/required",keyword:"required",params:{missingProperty: "amount"},message:"must have required property '"+"amount"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data6.currency === undefined){
+const err17 = {instancePath:instancePath+"/payment",schemaPath:"#/properties/payment/required",keyword:"required",params:{missingProperty: "currency"},message:"must have required property '"+"currency"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data6.reference === undefined){
+const err18 = {instancePath:instancePath+"/payment",schemaPath:"#/properties/payment/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data6.amount !== undefined){
+let data7 = data6.amount;
+if(!((typeof data7 == "number") && (isFinite(data7)))){
+const err19 = {instancePath:instancePath+"/payment/amount",schemaPath:"#/properties/payment/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data6.currency !== undefined){
+if(typeof data6.currency !== "string"){
+const err20 = {instancePath:instancePath+"/payment/currency",schemaPath:"#/properties/payment/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data6.reference !== undefined){
+if(typeof data6.reference !== "string"){
+const err21 = {instancePath:instancePath+"/payment/reference",schemaPath:"#/properties/payment/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/payment",schemaPath:"#/properties/payment/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+validate36.errors = vErrors;
+return errors === 0;
+}
+
+exports.v20 = validate37;
+const schema67 = {"type":"object","required":["status","scope","expires_in","expires_at","reference"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"scope":{"type":"string"},"expires_in":{"type":"integer"},"expires_at":{"type":"string","format":"date-time"},"reference":{"type":"string"}}};
+
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scope === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scope"},message:"must have required property '"+"scope"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.expires_in === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_in"},message:"must have required property '"+"expires_in"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.expires_at === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.reference === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err5 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err6 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.scope !== undefined){
+if(typeof data.scope !== "string"){
+const err7 = {instancePath:instancePath+"/scope",schemaPath:"#/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.expires_in !== undefined){
+let data2 = data.expires_in;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err8 = {instancePath:instancePath+"/expires_in",schemaPath:"#/properties/expires_in/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+if(typeof data3 === "string"){
+if(!(formats0.validate(data3))){
+const err9 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.reference !== undefined){
+if(typeof data.reference !== "string"){
+const err11 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+
+exports.v21 = validate38;
+const schema69 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3972,17 +4485,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate37;
-const schema67 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"},"licenses":{"nullable":true,"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}}}},"grace_ends_at":{"type":"string","format":"date-time","nullable":true},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/Scopes"}}};
-const schema69 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
-const schema71 = {"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}};
-const formats46 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+exports.v22 = validate39;
+const schema71 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"},"licenses":{"nullable":true,"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}}}},"grace_ends_at":{"type":"string","format":"date-time","nullable":true},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/Scopes"}}};
+const schema73 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
+const schema75 = {"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}};
+const formats50 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4114,7 +4627,7 @@ errors++;
 if(data.email !== undefined){
 let data2 = data.email;
 if(typeof data2 === "string"){
-if(!(formats46.test(data2))){
+if(!(formats50.test(data2))){
 const err12 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -4584,7 +5097,7 @@ vErrors.push(err50);
 errors++;
 }
 if(!((data20 === "developer") || (data20 === "api_token"))){
-const err51 = {instancePath:instancePath+"/actor/kind",schemaPath:"#/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema67.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err51 = {instancePath:instancePath+"/actor/kind",schemaPath:"#/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema71.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -4655,7 +5168,7 @@ vErrors.push(err56);
 errors++;
 }
 if(!(((data23 === "read") || (data23 === "write")) || (data23 === "auth:dev"))){
-const err57 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema71.items.enum},message:"must be equal to one of the allowed values"};
+const err57 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema75.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -4712,16 +5225,16 @@ vErrors.push(err60);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate38;
-const schema72 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema76 = {"type":"string","nullable":true};
-const schema74 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/Scopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v23 = validate40;
+const schema76 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema80 = {"type":"string","nullable":true};
+const schema78 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/Scopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4836,7 +5349,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema71.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema75.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4943,12 +5456,12 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5010,8 +5523,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate39(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+if(!(validate41(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 }
@@ -5051,14 +5564,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate41;
-const schema77 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
+exports.v24 = validate43;
+const schema81 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5128,18 +5641,18 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
-validate41.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate43;
-const schema79 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v25 = validate45;
+const schema83 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5209,15 +5722,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate44;
-const schema81 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema83 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","reseller","service","administrator"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v26 = validate46;
+const schema85 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema87 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","reseller","service","administrator"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5422,7 +5935,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((data6 === "developer") || (data6 === "api_token")) || (data6 === "reseller")) || (data6 === "service")) || (data6 === "administrator"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema83.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema87.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5581,21 +6094,21 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate45;
-const schema85 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema87 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema88 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const schema89 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema90 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v27 = validate47;
+const schema89 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema91 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema92 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema93 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
+const schema94 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const func2 = module1;
 const func0 = module2;
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -5696,12 +6209,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5942,7 +6455,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema87.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema91.properties.status_code.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6175,8 +6688,8 @@ errors++;
 }
 }
 if(data.tiers !== undefined){
-if(!(validate47(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate49(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 }
@@ -6279,12 +6792,12 @@ vErrors.push(err48);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6346,8 +6859,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate46(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
+if(!(validate48(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -6387,15 +6900,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate50;
-const schema92 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema93 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+exports.v28 = validate52;
+const schema96 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema97 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6443,20 +6956,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate46(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
-validate51.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate51(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
+if(!(validate53(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6493,13 +7006,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate54;
+exports.v29 = validate56;
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6547,18 +7060,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate46(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
-validate54.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate56;
-const schema97 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
+exports.v30 = validate58;
+const schema101 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6685,15 +7198,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate57;
-const schema99 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema101 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v31 = validate59;
+const schema103 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema105 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6919,7 +7432,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema101.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7104,14 +7617,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate58;
-const schema103 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
+exports.v32 = validate60;
+const schema107 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7327,14 +7840,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate59;
-const schema105 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
+exports.v33 = validate61;
+const schema109 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7405,14 +7918,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate60;
-const schema107 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
+exports.v34 = validate62;
+const schema111 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7529,14 +8042,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate61;
-const schema109 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v35 = validate63;
+const schema113 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7607,391 +8120,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate62;
-const schema111 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
-
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.license === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.license !== undefined){
-let data1 = data.license;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.license_id === undefined){
-const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data1.license_key === undefined){
-const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data1.tier === undefined){
-const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data1.duration_days === undefined){
-const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data1.status === undefined){
-const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data1.note === undefined){
-const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data1.redeem_by === undefined){
-const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data1.redeemed_at === undefined){
-const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data1.redeemed_by === undefined){
-const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data1.created_at === undefined){
-const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data1.license_id !== undefined){
-if(typeof data1.license_id !== "string"){
-const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data1.license_key !== undefined){
-if(typeof data1.license_key !== "string"){
-const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data1.tier !== undefined){
-if(typeof data1.tier !== "string"){
-const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data1.duration_days !== undefined){
-let data5 = data1.duration_days;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data1.status !== undefined){
-let data6 = data1.status;
-if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema101.properties.status.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data1.note !== undefined){
-let data7 = data1.note;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data1.redeem_by !== undefined){
-let data8 = data1.redeem_by;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_at !== undefined){
-let data9 = data1.redeemed_at;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_by !== undefined){
-let data10 = data1.redeemed_by;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data1.reseller_id !== undefined){
-let data11 = data1.reseller_id;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data1.ban_reason !== undefined){
-let data12 = data1.ban_reason;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data1.created_at !== undefined){
-let data13 = data1.created_at;
-if(typeof data13 === "string"){
-if(!(formats0.validate(data13))){
-const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-validate62.errors = vErrors;
-return errors === 0;
-}
-
-exports.v35 = validate63;
-const schema114 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
+exports.v36 = validate64;
+const schema115 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
 
 function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8205,7 +8339,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema101.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8369,12 +8503,391 @@ validate64.errors = vErrors;
 return errors === 0;
 }
 
+exports.v37 = validate65;
+const schema118 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate64(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.license === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.license !== undefined){
+let data1 = data.license;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.license_id === undefined){
+const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data1.license_key === undefined){
+const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data1.tier === undefined){
+const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.duration_days === undefined){
+const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data1.status === undefined){
+const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data1.note === undefined){
+const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data1.redeem_by === undefined){
+const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data1.redeemed_at === undefined){
+const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data1.redeemed_by === undefined){
+const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data1.created_at === undefined){
+const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data1.license_id !== undefined){
+if(typeof data1.license_id !== "string"){
+const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data1.license_key !== undefined){
+if(typeof data1.license_key !== "string"){
+const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data1.tier !== undefined){
+if(typeof data1.tier !== "string"){
+const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data1.duration_days !== undefined){
+let data5 = data1.duration_days;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data1.status !== undefined){
+let data6 = data1.status;
+if(typeof data6 !== "string"){
+const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data1.note !== undefined){
+let data7 = data1.note;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data1.redeem_by !== undefined){
+let data8 = data1.redeem_by;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_at !== undefined){
+let data9 = data1.redeemed_at;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_by !== undefined){
+let data10 = data1.redeemed_by;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data1.reseller_id !== undefined){
+let data11 = data1.reseller_id;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data1.ban_reason !== undefined){
+let data12 = data1.ban_reason;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data1.created_at !== undefined){
+let data13 = data1.created_at;
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+validate66.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate66(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8412,15 +8925,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate66;
-const schema118 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema120 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
+exports.v38 = validate68;
+const schema122 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema124 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8656,7 +9169,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "set")) || (data7 === "imported"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema120.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema124.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8759,7 +9272,7 @@ vErrors.push(err29);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
-const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema120.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema124.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9158,14 +9671,14 @@ vErrors.push(err62);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate67;
-const schema122 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
+exports.v39 = validate69;
+const schema126 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9386,7 +9899,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "none") || (data5 === "set")) || (data5 === "imported"))){
-const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema120.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema124.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -9489,7 +10002,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
-const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema120.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema124.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -9851,14 +10364,14 @@ vErrors.push(err58);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate68;
-const schema125 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
+exports.v40 = validate70;
+const schema129 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9975,14 +10488,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate69;
-const schema127 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v41 = validate71;
+const schema131 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10053,15 +10566,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate69.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate70;
-const schema129 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
-const schema131 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v42 = validate72;
+const schema133 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+const schema135 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10205,7 +10718,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
-const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema131.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema135.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10315,14 +10828,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate71;
-const schema132 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v43 = validate73;
+const schema136 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10427,15 +10940,15 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate72;
-const schema134 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
+exports.v44 = validate74;
+const schema138 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
 const pattern9 = new RegExp("^[0-9a-f]{8}$", "u");
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10629,14 +11142,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate72.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate73;
-const schema136 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
+exports.v45 = validate75;
+const schema140 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10729,14 +11242,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate73.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate74;
-const schema138 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v46 = validate76;
+const schema142 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10895,7 +11408,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema131.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema135.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11042,17 +11555,17 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate75;
-const schema142 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema144 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
-const schema145 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema146 = {"type":"string","enum":["public","session"]};
+exports.v47 = validate77;
+const schema146 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema148 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
+const schema149 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema150 = {"type":"string","enum":["public","session"]};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11205,7 +11718,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data4 === "public") || (data4 === "session"))){
-const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema146.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema150.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11226,12 +11739,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11293,8 +11806,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate76(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate78(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
 errors = vErrors.length;
 }
 }
@@ -11334,14 +11847,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate78;
-const schema148 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
+exports.v48 = validate80;
+const schema152 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11389,18 +11902,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate76(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate78(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
 errors = vErrors.length;
 }
-validate78.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate80;
-const schema150 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v49 = validate82;
+const schema154 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11626,14 +12139,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate80.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate81;
-const schema154 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
+exports.v50 = validate83;
+const schema158 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11807,15 +12320,15 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate81.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate82;
-const schema157 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema159 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
+exports.v51 = validate84;
+const schema161 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema163 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12081,12 +12594,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate83.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12148,8 +12661,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate83(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate85(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 }
@@ -12189,14 +12702,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate85;
-const schema162 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
+exports.v52 = validate87;
+const schema166 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12244,23 +12757,23 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate85(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
-validate85.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate87;
-const schema164 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema166 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
-const schema167 = {"type":"string","pattern":"^[A-Z]{3}$"};
-const schema168 = {"type":"number","minimum":0,"maximum":999999999999999};
-const schema169 = {"type":"number","minimum":0,"maximum":100};
+exports.v53 = validate89;
+const schema168 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema170 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+const schema171 = {"type":"string","pattern":"^[A-Z]{3}$"};
+const schema172 = {"type":"number","minimum":0,"maximum":999999999999999};
+const schema173 = {"type":"number","minimum":0,"maximum":100};
 const pattern11 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12551,12 +13064,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12618,8 +13131,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate88(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate90(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
 }
@@ -12659,14 +13172,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate87.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate90;
-const schema171 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
+exports.v54 = validate92;
+const schema175 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12714,19 +13227,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate88(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
-validate90.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate92;
-const schema173 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
-const schema175 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
+exports.v55 = validate94;
+const schema177 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
+const schema179 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12898,12 +13411,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate93.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12955,8 +13468,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate93(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+if(!(validate95(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
@@ -12983,15 +13496,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate92.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate95;
-const schema177 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
-const schema179 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v56 = validate97;
+const schema181 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
+const schema183 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13175,7 +13688,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund")) || (data2 === "commission")) || (data2 === "top_up")) || (data2 === "reversal"))){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema179.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema183.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13325,14 +13838,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate96;
-const schema180 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v57 = validate98;
+const schema184 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13531,7 +14044,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund")) || (data4 === "commission")) || (data4 === "top_up")) || (data4 === "reversal"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema179.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema183.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13718,14 +14231,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate96.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate97;
-const schema184 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
+exports.v58 = validate99;
+const schema188 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13773,20 +14286,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate88(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
-validate98.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate98(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
+if(!(validate100(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13805,8 +14318,8 @@ let data0 = data.prices;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate93(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+if(!(validate95(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
@@ -13833,15 +14346,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate102;
-const schema187 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema189 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v59 = validate104;
+const schema191 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema193 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14079,7 +14592,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!((((data8 === "unused") || (data8 === "redeemed")) || (data8 === "paused")) || (data8 === "banned"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema189.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema193.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14213,14 +14726,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate103;
-const schema191 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v60 = validate105;
+const schema195 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14545,14 +15058,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
 
-exports.v59 = validate104;
-const schema196 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v61 = validate106;
+const schema200 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14769,15 +15282,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate104.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
 
-exports.v60 = validate105;
-const schema201 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema203 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v62 = validate107;
+const schema205 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema207 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14963,7 +15476,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "active")) || (data7 === "expired"))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema203.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema207.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15046,15 +15559,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate105.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate106;
-const schema205 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
-const schema207 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
+exports.v63 = validate108;
+const schema209 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
+const schema211 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15337,15 +15850,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate107;
-const schema208 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema210 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v64 = validate109;
+const schema212 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema214 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15747,416 +16260,14 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate107.errors = vErrors;
-return errors === 0;
-}
-
-exports.v63 = validate108;
-const schema212 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
-const schema216 = {"type":"string"};
-const schema213 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
-
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.webhook_id === undefined){
-const err4 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.url === undefined){
-const err5 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data.types === undefined){
-const err6 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "types"},message:"must have required property '"+"types"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data.description === undefined){
-const err7 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data.enabled === undefined){
-const err8 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "enabled"},message:"must have required property '"+"enabled"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data.disabled_reason === undefined){
-const err9 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_reason"},message:"must have required property '"+"disabled_reason"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data.disabled_at === undefined){
-const err10 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_at"},message:"must have required property '"+"disabled_at"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data.failing_since === undefined){
-const err11 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "failing_since"},message:"must have required property '"+"failing_since"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data.created_at === undefined){
-const err12 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data.updated_at === undefined){
-const err13 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data.webhook_id !== undefined){
-if(typeof data.webhook_id !== "string"){
-const err14 = {instancePath:instancePath+"/webhook_id",schemaPath:"#/components/schemas/Webhook/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data.url !== undefined){
-if(typeof data.url !== "string"){
-const err15 = {instancePath:instancePath+"/url",schemaPath:"#/components/schemas/Webhook/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data.types !== undefined){
-let data3 = data.types;
-if(Array.isArray(data3)){
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data3[i0] !== "string"){
-const err16 = {instancePath:instancePath+"/types/" + i0,schemaPath:"#/components/schemas/Webhook/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/types",schemaPath:"#/components/schemas/Webhook/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data.description !== undefined){
-let data5 = data.description;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err18 = {instancePath:instancePath+"/description",schemaPath:"#/components/schemas/Webhook/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data.enabled !== undefined){
-if(typeof data.enabled !== "boolean"){
-const err19 = {instancePath:instancePath+"/enabled",schemaPath:"#/components/schemas/Webhook/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data.disabled_reason !== undefined){
-let data7 = data.disabled_reason;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err20 = {instancePath:instancePath+"/disabled_reason",schemaPath:"#/components/schemas/Webhook/properties/disabled_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data.disabled_at !== undefined){
-let data8 = data.disabled_at;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-if(data.failing_since !== undefined){
-let data9 = data.failing_since;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err23 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err24 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data.created_at !== undefined){
-let data10 = data.created_at;
-if(typeof data10 === "string"){
-if(!(formats0.validate(data10))){
-const err25 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data.updated_at !== undefined){
-let data11 = data.updated_at;
-if(typeof data11 === "string"){
-if(!(formats0.validate(data11))){
-const err27 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/components/schemas/Webhook/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
 validate109.errors = vErrors;
 return errors === 0;
 }
 
-
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(validate109(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
-errors = vErrors.length;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.secret === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "secret"},message:"must have required property '"+"secret"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.secret !== undefined){
-if(typeof data.secret !== "string"){
-const err1 = {instancePath:instancePath+"/secret",schemaPath:"#/components/schemas/WebhookSecret/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate108.errors = vErrors;
-return errors === 0;
-}
-
-exports.v64 = validate111;
+exports.v65 = validate110;
+const schema216 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
+const schema220 = {"type":"string"};
+const schema217 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -16512,10 +16623,412 @@ validate111.errors = vErrors;
 return errors === 0;
 }
 
-exports.v65 = validate112;
-const schema220 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate111(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
+errors = vErrors.length;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.secret === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "secret"},message:"must have required property '"+"secret"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.secret !== undefined){
+if(typeof data.secret !== "string"){
+const err1 = {instancePath:instancePath+"/secret",schemaPath:"#/components/schemas/WebhookSecret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate110.errors = vErrors;
+return errors === 0;
+}
+
+exports.v66 = validate113;
+
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.webhook_id === undefined){
+const err4 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.url === undefined){
+const err5 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.types === undefined){
+const err6 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "types"},message:"must have required property '"+"types"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.description === undefined){
+const err7 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.enabled === undefined){
+const err8 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "enabled"},message:"must have required property '"+"enabled"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.disabled_reason === undefined){
+const err9 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_reason"},message:"must have required property '"+"disabled_reason"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.disabled_at === undefined){
+const err10 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_at"},message:"must have required property '"+"disabled_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.failing_since === undefined){
+const err11 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "failing_since"},message:"must have required property '"+"failing_since"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err12 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.updated_at === undefined){
+const err13 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data.webhook_id !== undefined){
+if(typeof data.webhook_id !== "string"){
+const err14 = {instancePath:instancePath+"/webhook_id",schemaPath:"#/components/schemas/Webhook/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err15 = {instancePath:instancePath+"/url",schemaPath:"#/components/schemas/Webhook/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.types !== undefined){
+let data3 = data.types;
+if(Array.isArray(data3)){
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data3[i0] !== "string"){
+const err16 = {instancePath:instancePath+"/types/" + i0,schemaPath:"#/components/schemas/Webhook/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/types",schemaPath:"#/components/schemas/Webhook/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data5 = data.description;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err18 = {instancePath:instancePath+"/description",schemaPath:"#/components/schemas/Webhook/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.enabled !== undefined){
+if(typeof data.enabled !== "boolean"){
+const err19 = {instancePath:instancePath+"/enabled",schemaPath:"#/components/schemas/Webhook/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.disabled_reason !== undefined){
+let data7 = data.disabled_reason;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err20 = {instancePath:instancePath+"/disabled_reason",schemaPath:"#/components/schemas/Webhook/properties/disabled_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.disabled_at !== undefined){
+let data8 = data.disabled_at;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data.failing_since !== undefined){
+let data9 = data.failing_since;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err23 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err24 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data10 = data.created_at;
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err25 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.updated_at !== undefined){
+let data11 = data.updated_at;
+if(typeof data11 === "string"){
+if(!(formats0.validate(data11))){
+const err27 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/components/schemas/Webhook/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+validate113.errors = vErrors;
+return errors === 0;
+}
+
+exports.v67 = validate114;
+const schema224 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
+
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16642,15 +17155,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate112.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
 
-exports.v66 = validate113;
-const schema223 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
-const schema225 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v68 = validate115;
+const schema227 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
+const schema229 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16856,7 +17369,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema225.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema229.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16879,7 +17392,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema225.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema229.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -17098,14 +17611,14 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
 
-exports.v67 = validate114;
-const schema226 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
+exports.v69 = validate116;
+const schema230 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17221,14 +17734,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
 
-exports.v68 = validate115;
-const schema228 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v70 = validate117;
+const schema232 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17449,7 +17962,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "event") || (data5 === "replay")) || (data5 === "test"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema225.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema229.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -17472,7 +17985,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema225.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema229.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -17728,14 +18241,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
 
-exports.v69 = validate116;
-const schema232 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
+exports.v71 = validate118;
+const schema236 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17941,7 +18454,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema225.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema229.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17964,7 +18477,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema225.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema229.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -18183,16 +18696,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate117(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18432,17 +18945,17 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
 
-exports.v70 = validate119;
-const schema236 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
-const schema238 = {"type":"array","items":{"type":"integer","minimum":0}};
-const formats208 = module0.fullFormats.date;
-const schema242 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
+exports.v72 = validate121;
+const schema240 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
+const schema242 = {"type":"array","items":{"type":"integer","minimum":0}};
+const formats212 = module0.fullFormats.date;
+const schema246 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
 
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -18547,12 +19060,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate120.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18632,7 +19145,7 @@ errors++;
 if(data.from !== undefined){
 let data1 = data.from;
 if(typeof data1 === "string"){
-if(!(formats208.validate(data1))){
+if(!(formats212.validate(data1))){
 const err7 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -18657,7 +19170,7 @@ errors++;
 if(data.to !== undefined){
 let data2 = data.to;
 if(typeof data2 === "string"){
-if(!(formats208.validate(data2))){
+if(!(formats212.validate(data2))){
 const err9 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -18686,7 +19199,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(!(formats208.validate(data4))){
+if(!(formats212.validate(data4))){
 const err11 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -19016,8 +19529,8 @@ errors++;
 }
 }
 if(data13.by_tier !== undefined){
-if(!(validate120(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+if(!(validate122(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 }
@@ -19244,8 +19757,8 @@ errors++;
 }
 }
 if(data24.by_tier !== undefined){
-if(!(validate120(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+if(!(validate122(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 }
@@ -19325,14 +19838,14 @@ vErrors.push(err60);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
 
-exports.v71 = validate123;
-const schema248 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
+exports.v73 = validate125;
+const schema252 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19437,14 +19950,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate123.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
 
-exports.v72 = validate124;
-const schema250 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v74 = validate126;
+const schema254 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19656,7 +20169,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((((data5 === "open") || (data5 === "processing")) || (data5 === "paid")) || (data5 === "failed")) || (data5 === "expired"))){
-const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema250.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema254.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -19812,14 +20325,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate124.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
 
-exports.v73 = validate125;
-const schema254 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+exports.v75 = validate127;
+const schema258 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19985,7 +20498,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((data4 === "monthly") || (data4 === "yearly")) || (data4 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema254.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema258.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -20008,7 +20521,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!((data5 === "active") || (data5 === "past_due"))){
-const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema254.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema258.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -20091,15 +20604,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
 
-exports.v74 = validate126;
-const schema256 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema258 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v76 = validate128;
+const schema260 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema262 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20330,7 +20843,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((((data6 === "paid") || (data6 === "failed")) || (data6 === "partially_refunded")) || (data6 === "refunded")) || (data6 === "disputed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema258.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema262.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -20546,12 +21059,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20613,8 +21126,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate127(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate129(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 }
@@ -20654,14 +21167,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate126.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
 
-exports.v75 = validate129;
-const schema262 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v77 = validate131;
+const schema266 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20731,15 +21244,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate129.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
 
-exports.v76 = validate130;
-const schema264 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema266 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v78 = validate132;
+const schema268 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema270 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21013,7 +21526,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema266.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema270.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -21189,12 +21702,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate131.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21256,8 +21769,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate131(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
+if(!(validate133(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
 errors = vErrors.length;
 }
 }
@@ -21297,71 +21810,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate130.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
 
-exports.v77 = validate133;
-const schema270 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
-
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(validate131(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
-errors = vErrors.length;
-}
-validate133.errors = vErrors;
-return errors === 0;
-}
-
-exports.v78 = validate135;
-const schema272 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
+exports.v79 = validate135;
+const schema274 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
 
 function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -21411,11 +21865,70 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate127(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate133(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
 errors = vErrors.length;
 }
 validate135.errors = vErrors;
+return errors === 0;
+}
+
+exports.v80 = validate137;
+const schema276 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
+
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+errors = vErrors.length;
+}
+validate137.errors = vErrors;
 return errors === 0;
 }
 
@@ -21896,9 +22409,58 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
+"getPaymentChallenge": {
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"402": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"accessAsAgent": {
+"200": {
+"application/json": functions.v19},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"402": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"getAgentToken": {
+"200": {
+"application/json": functions.v20},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
 "registerDeveloper": {
 "201": {
-"application/json": functions.v19},
+"application/json": functions.v21},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21925,7 +22487,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "loginDeveloper": {
 "200": {
-"application/json": functions.v19},
+"application/json": functions.v21},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21949,7 +22511,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getDeveloper": {
 "200": {
-"application/json": functions.v20},
+"application/json": functions.v22},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -21982,7 +22544,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApiTokens": {
 "200": {
-"application/json": functions.v21},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22000,7 +22562,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApiToken": {
 "201": {
-"application/json": functions.v22},
+"application/json": functions.v24},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22030,7 +22592,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApiToken": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22051,7 +22613,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAuditLog": {
 "200": {
-"application/json": functions.v24},
+"application/json": functions.v26},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22069,7 +22631,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApplications": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v27},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22087,7 +22649,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApplication": {
 "201": {
-"application/json": functions.v26},
+"application/json": functions.v28},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22117,7 +22679,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getApplication": {
 "200": {
-"application/json": functions.v27},
+"application/json": functions.v29},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22138,7 +22700,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApplication": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22159,7 +22721,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateApplication": {
 "200": {
-"application/json": functions.v27},
+"application/json": functions.v29},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22186,7 +22748,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateApplicationSecret": {
 "200": {
-"application/json": functions.v28},
+"application/json": functions.v30},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22219,7 +22781,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "endSecretOverlap": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22240,7 +22802,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listLicenses": {
 "200": {
-"application/json": functions.v29},
+"application/json": functions.v31},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22261,7 +22823,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createLicenses": {
 "201": {
-"application/json": functions.v30},
+"application/json": functions.v32},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22297,7 +22859,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUnusedLicenses": {
 "200": {
-"application/json": functions.v31},
+"application/json": functions.v33},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22321,7 +22883,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendLicenses": {
 "200": {
-"application/json": functions.v32},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22357,7 +22919,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importLicenses": {
 "201": {
-"application/json": functions.v33},
+"application/json": functions.v35},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22416,7 +22978,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22437,7 +22999,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteLicense": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22461,7 +23023,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22488,7 +23050,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banLicense": {
 "200": {
-"application/json": functions.v35},
+"application/json": functions.v37},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22521,7 +23083,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22545,7 +23107,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "pauseLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22569,7 +23131,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resumeLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22593,7 +23155,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "transferLicense": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22626,7 +23188,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUsers": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v38},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22647,7 +23209,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createUser": {
 "201": {
-"application/json": functions.v37},
+"application/json": functions.v39},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22683,7 +23245,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUsers": {
 "200": {
-"application/json": functions.v38},
+"application/json": functions.v40},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22719,7 +23281,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importUsers": {
 "201": {
-"application/json": functions.v39},
+"application/json": functions.v41},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22778,7 +23340,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getUser": {
 "200": {
-"application/json": functions.v37},
+"application/json": functions.v39},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22799,7 +23361,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUser": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22820,7 +23382,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateUser": {
 "200": {
-"application/json": functions.v37},
+"application/json": functions.v39},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22847,7 +23409,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banUser": {
 "200": {
-"application/json": functions.v40},
+"application/json": functions.v42},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22880,7 +23442,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanUser": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22901,7 +23463,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetUserHwid": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22922,7 +23484,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetUserPassword": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22952,7 +23514,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUser": {
 "200": {
-"application/json": functions.v41},
+"application/json": functions.v43},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22985,7 +23547,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUserSessions": {
 "200": {
-"application/json": functions.v42},
+"application/json": functions.v44},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23006,7 +23568,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "endUserSessions": {
 "200": {
-"application/json": functions.v43},
+"application/json": functions.v45},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23027,7 +23589,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listBans": {
 "200": {
-"application/json": functions.v44},
+"application/json": functions.v46},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23048,7 +23610,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createBan": {
 "201": {
-"application/json": functions.v40},
+"application/json": functions.v42},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23081,7 +23643,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteBan": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23102,7 +23664,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listVariables": {
 "200": {
-"application/json": functions.v45},
+"application/json": functions.v47},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23123,7 +23685,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getVariable": {
 "200": {
-"application/json": functions.v46},
+"application/json": functions.v48},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23143,75 +23705,6 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
 "setVariable": {
-"200": {
-"application/json": functions.v46},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"413": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"415": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"deleteVariable": {
-"200": {
-"application/json": functions.v23},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"listUserVariables": {
-"200": {
-"application/json": functions.v47},
-"400": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"401": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"403": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"404": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"500": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2},
-"503": {
-"application/problem+json": functions.v1,
-"application/json": functions.v2}},
-"setUserVariable": {
 "200": {
 "application/json": functions.v48},
 "400": {
@@ -23238,9 +23731,9 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"deleteUserVariable": {
+"deleteVariable": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23259,7 +23752,7 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listFiles": {
+"listUserVariables": {
 "200": {
 "application/json": functions.v49},
 "400": {
@@ -23280,9 +23773,78 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"getFile": {
+"setUserVariable": {
 "200": {
 "application/json": functions.v50},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteUserVariable": {
+"200": {
+"application/json": functions.v25},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listFiles": {
+"200": {
+"application/json": functions.v51},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"getFile": {
+"200": {
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23303,7 +23865,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "uploadFile": {
 "200": {
-"application/json": functions.v50},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23336,7 +23898,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteFile": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23357,7 +23919,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateFile": {
 "200": {
-"application/json": functions.v50},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23409,7 +23971,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellers": {
 "200": {
-"application/json": functions.v51},
+"application/json": functions.v53},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23427,7 +23989,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createReseller": {
 "201": {
-"application/json": functions.v52},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23457,7 +24019,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getReseller": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23478,7 +24040,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteReseller": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23502,7 +24064,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateReseller": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23529,7 +24091,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerPrices": {
 "200": {
-"application/json": functions.v53},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23550,7 +24112,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setResellerPrices": {
 "200": {
-"application/json": functions.v53},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23577,7 +24139,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "creditReseller": {
 "201": {
-"application/json": functions.v54},
+"application/json": functions.v56},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23610,7 +24172,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "debitReseller": {
 "201": {
-"application/json": functions.v54},
+"application/json": functions.v56},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23643,7 +24205,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLedger": {
 "200": {
-"application/json": functions.v55},
+"application/json": functions.v57},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23664,7 +24226,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerTokens": {
 "200": {
-"application/json": functions.v21},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23685,7 +24247,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerToken": {
 "201": {
-"application/json": functions.v22},
+"application/json": functions.v24},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23718,7 +24280,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteResellerToken": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23739,7 +24301,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getOwnReseller": {
 "200": {
-"application/json": functions.v56},
+"application/json": functions.v58},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23757,7 +24319,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLicenses": {
 "200": {
-"application/json": functions.v57},
+"application/json": functions.v59},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23775,7 +24337,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerLicenses": {
 "201": {
-"application/json": functions.v58},
+"application/json": functions.v60},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23814,7 +24376,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundResellerLicense": {
 "200": {
-"application/json": functions.v59},
+"application/json": functions.v61},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23841,7 +24403,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listOwnLedger": {
 "200": {
-"application/json": functions.v55},
+"application/json": functions.v57},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23859,7 +24421,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerUsers": {
 "200": {
-"application/json": functions.v60},
+"application/json": functions.v62},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23877,7 +24439,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetResellerUserHwid": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23898,7 +24460,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listEvents": {
 "200": {
-"application/json": functions.v61},
+"application/json": functions.v63},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23942,7 +24504,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhooks": {
 "200": {
-"application/json": functions.v62},
+"application/json": functions.v64},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23963,7 +24525,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createWebhook": {
 "201": {
-"application/json": functions.v63},
+"application/json": functions.v65},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23996,7 +24558,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhook": {
 "200": {
-"application/json": functions.v64},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24017,7 +24579,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteWebhook": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v25},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24038,7 +24600,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateWebhook": {
 "200": {
-"application/json": functions.v64},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24065,7 +24627,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateWebhookSecret": {
 "200": {
-"application/json": functions.v65},
+"application/json": functions.v67},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24098,7 +24660,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "testWebhook": {
 "202": {
-"application/json": functions.v66},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24125,7 +24687,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookEvents": {
 "202": {
-"application/json": functions.v67},
+"application/json": functions.v69},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24158,7 +24720,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhookDeliveries": {
 "200": {
-"application/json": functions.v68},
+"application/json": functions.v70},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24179,7 +24741,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhookDelivery": {
 "200": {
-"application/json": functions.v69},
+"application/json": functions.v71},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24200,7 +24762,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookDelivery": {
 "202": {
-"application/json": functions.v66},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24227,7 +24789,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getStatistics": {
 "200": {
-"application/json": functions.v70},
+"application/json": functions.v72},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24248,7 +24810,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createCheckout": {
 "200": {
-"application/json": functions.v71},
+"application/json": functions.v73},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24281,7 +24843,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getCheckout": {
 "200": {
-"application/json": functions.v72},
+"application/json": functions.v74},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24302,7 +24864,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getSubscription": {
 "200": {
-"application/json": functions.v73},
+"application/json": functions.v75},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24323,7 +24885,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateSubscription": {
 "200": {
-"application/json": functions.v73},
+"application/json": functions.v75},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24353,7 +24915,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listInvoices": {
 "200": {
-"application/json": functions.v74},
+"application/json": functions.v76},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24371,7 +24933,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "receivePaymentNotice": {
 "200": {
-"application/json": functions.v75},
+"application/json": functions.v77},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24389,7 +24951,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAllPlans": {
 "200": {
-"application/json": functions.v76},
+"application/json": functions.v78},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24404,7 +24966,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createPlan": {
 "201": {
-"application/json": functions.v77},
+"application/json": functions.v79},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24431,7 +24993,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getPlan": {
 "200": {
-"application/json": functions.v77},
+"application/json": functions.v79},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24470,7 +25032,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updatePlan": {
 "200": {
-"application/json": functions.v77},
+"application/json": functions.v79},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24497,7 +25059,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAllInvoices": {
 "200": {
-"application/json": functions.v74},
+"application/json": functions.v76},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24512,7 +25074,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundInvoice": {
 "200": {
-"application/json": functions.v78},
+"application/json": functions.v80},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24976,6 +25538,49 @@ export const responseHeaders = {
 "429": {
 "x-request-id": true,
 "retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"getPaymentChallenge": {
+"400": {
+"x-request-id": true},
+"402": {
+"x-request-id": true,
+"www-authenticate": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"accessAsAgent": {
+"200": {
+"x-request-id": true,
+"payment-receipt": true},
+"400": {
+"x-request-id": true},
+"402": {
+"x-request-id": true,
+"www-authenticate": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"getAgentToken": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
 "500": {
 "x-request-id": true},
 "503": {

@@ -617,6 +617,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask what access costs a machine
+         * @description Always answers 402 `PAYMENT_REQUIRED`, with the terms of access for agents: a challenge of MPP, the HTTP
+         *     authentication scheme `Payment`. `request` of the challenge is base64url of JSON, with the amount in base units of
+         *     the currency; the problem has it as a number. It is the same offer that `/api/v1/agent/access` makes, and is
+         *     paid there; what is sent here is not looked at.
+         */
+        get: operations["getPaymentChallenge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pay as a machine, and get access
+         * @description Without a credential: 402 `PAYMENT_REQUIRED` with a challenge, as `/api/v1` answers. Pay it by its method, and send
+         *     the same request with `Authorization: Payment` and base64url, without padding, of the JSON
+         *     `{"challenge": …, "payload": {"spt": …}}`: every parameter of the challenge exactly as it came, and a shared payment
+         *     token of the processor, made out to `networkId`. `externalId` in the payload comes back in the receipt. Clients of
+         *     MPP do all that by themselves.
+         *
+         *     A challenge can be paid for 5 minutes, otherwise 402 `PAYMENT_EXPIRED`, and once: a challenge that was answered, or
+         *     whose payment was declined (402 `VERIFICATION_FAILED`), is used up, and gets 402 `INVALID_CHALLENGE` like one that
+         *     was altered. A credential that got no answer, or a 5xx, can be sent again and is charged once. Every 402 carries
+         *     another challenge; nothing was charged. A method that is not offered gets 400 `METHOD_UNSUPPORTED`. After 10
+         *     declined payments in a minute from one address: 429.
+         *
+         *     Problems of these codes have the `type` that MPP has for them, such as
+         *     `https://paymentauth.org/problems/payment-required`; `docs_url` is our page about it.
+         */
+        get: operations["accessAsAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask what an agent's token may do, and until when
+         * @description Of the token with which it is asked. A token that has expired, or is none of an agent, gets 401.
+         */
+        get: operations["getAgentToken"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/register": {
         parameters: {
             query?: never;
@@ -4240,11 +4316,41 @@ export interface components {
         }[];
         /** @description One number for each of `days`. */
         DailyCounts: number[];
+        AgentAccess: {
+            status: components["schemas"]["Success"];
+            /** @description The bearer token. It is shown once. */
+            access_token: string;
+            /** @enum {string} */
+            token_type: "Bearer";
+            /** @description In seconds. */
+            expires_in: number;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Scopes, separated by blanks. */
+            scope: string;
+            payment: {
+                amount: number;
+                currency: string;
+                /** @description Names the payment. */
+                reference: string;
+            };
+        };
+        AgentTokenResult: {
+            status: components["schemas"]["Success"];
+            /** @description Scopes, separated by blanks. */
+            scope: string;
+            /** @description Whole seconds that are left. */
+            expires_in: number;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The payment that the token was bought with. */
+            reference: string;
+        };
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
              * Format: uri
-             * @description Names the kind of problem; a page of this service.
+             * @description Names the kind of problem: a page of this service, or what a protocol calls it.
              */
             type: string;
             title: string;
@@ -4271,6 +4377,12 @@ export interface components {
             server_time?: string;
             /** @description With `INSUFFICIENT_SCOPE`: the scopes that are missing. */
             scope?: string;
+            /** @description With `PAYMENT_REQUIRED` and its kind: what access costs. */
+            amount?: number;
+            /** @description Of `amount`. */
+            currency?: string;
+            /** @description What is sold for `amount`. */
+            description?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description The error model of clients whose `Accept` leaves `application/problem+json` out. */
@@ -4299,6 +4411,12 @@ export interface components {
              * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
              */
             server_time?: string;
+            /** @description With `PAYMENT_REQUIRED` and its kind: what access costs. */
+            amount?: number;
+            /** @description Of `amount`. */
+            currency?: string;
+            /** @description What is sold for `amount`. */
+            description?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description Every fault of a request that failed validation. */
@@ -4661,6 +4779,51 @@ export interface components {
                  *       "type": "http://127.0.0.1:3000/errors/insufficient-balance",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
+        /** @description This costs money. The challenge can be paid; nothing was charged. */
+        PaymentChallenge: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "WWW-Authenticate": components["headers"]["PaymentChallenge"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://paymentauth.org/problems/payment-required",
+                 *       "title": "Payment required",
+                 *       "status": 402,
+                 *       "detail": "This is for agents that pay.",
+                 *       "instance": "/api/v1",
+                 *       "code": "PAYMENT_REQUIRED",
+                 *       "hint": "Send the credential that the challenge in WWW-Authenticate asks for to /api/v1/agent/access.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
+                 *       "amount": 0.001,
+                 *       "currency": "USDC",
+                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "PAYMENT_REQUIRED",
+                 *       "code": 402,
+                 *       "message": "This is for agents that pay.",
+                 *       "hint": "Send the credential that the challenge in WWW-Authenticate asks for to /api/v1/agent/access.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
+                 *       "type": "https://paymentauth.org/problems/payment-required",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
+                 *       "amount": 0.001,
+                 *       "currency": "USDC",
+                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
                  *     }
                  */
                 "application/json": components["schemas"]["LegacyError"];
@@ -5256,6 +5419,17 @@ export interface components {
          * @example Bearer realm="latchkey"
          */
         WwwAuthenticate: string;
+        /**
+         * @description What is to be paid, by the authentication scheme `Payment`: `id`, `realm`, `method`, `intent`, `request`, `expires`,
+         *     `opaque` and `description`.
+         * @example Payment id="n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg", realm="127.0.0.1:3000", method="stripe", intent="charge", request="eyJhbW91bnQiOiIxMDAwIiwiY3VycmVuY3kiOiJVU0RDIiwiZGVzY3JpcHRpb24iOiJBY2Nlc3MgdG8gdGhlIExhdGNoa2V5IEFQSSBmb3Igb25lIGFnZW50LCBmb3IgMTUgbWludXRlcy4iLCJtZXRob2REZXRhaWxzIjp7Im5ldHdvcmtJZCI6ImxhdGNoa2V5LXRlc3QiLCJwYXltZW50TWV0aG9kVHlwZXMiOlsiY2FyZCJdfX0", expires="2026-11-21T10:05:00.000Z", opaque="eyJub25jZSI6IllrM3ZRMHBTOG1acjF0WGNCNXVKMkEifQ", description="Access to the Latchkey API for one agent, for 15 minutes."
+         */
+        PaymentChallenge: string;
+        /**
+         * @description Base64url of JSON: `method`, `reference`, `status`, `timestamp`, and `externalId` where the payload had one.
+         * @example eyJtZXRob2QiOiJzdHJpcGUiLCJyZWZlcmVuY2UiOiJwYXlfMDFrYXptZDZyOWU4djR4MmM1dDduMHczcWoiLCJzdGF0dXMiOiJzdWNjZXNzIiwidGltZXN0YW1wIjoiMjAyNi0xMS0yMVQxMDowMDowMC4wMDBaIn0
+         */
+        PaymentReceipt: string;
         /**
          * @description Names the file (RFC 6266).
          * @example attachment; filename="users.csv"
@@ -6486,6 +6660,98 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPaymentChallenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["BadRequest"];
+            402: components["responses"]["PaymentChallenge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    accessAsAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment was taken, and this is what it has bought. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Payment-Receipt": components["headers"]["PaymentReceipt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImFnZW50K2p3dCIsImtpZCI6ImsxIn0.eyJzdWIiOiJwYXlfMSJ9.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "expires_at": "2026-11-21T10:15:00.000Z",
+                     *       "scope": "agent:execute",
+                     *       "payment": {
+                     *         "amount": 0.001,
+                     *         "currency": "USDC",
+                     *         "reference": "pay_01kazmd6r9e8v4x2c5t7n0w3qj"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentAccess"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            402: components["responses"]["PaymentChallenge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAgentToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the token may do. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "scope": "agent:execute",
+                     *       "expires_in": 840,
+                     *       "expires_at": "2026-11-21T10:15:00.000Z",
+                     *       "reference": "pay_01kazmd6r9e8v4x2c5t7n0w3qj"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentTokenResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -3,6 +3,7 @@ import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
 import type { Actor } from '../src/audit/audit.ts';
 import type { Scope } from '../src/developers/developers.ts';
+import type { AgentIdentity, SentCredential } from '../src/machine-payments/machine-payments.ts';
 import type { SessionIdentity } from '../src/sessions/sessions.ts';
 import type { Signer } from '../src/signatures/signatures.ts';
 
@@ -67,6 +68,10 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly resellerId: string;
   /** Who is logged in, on operations that take a session's token; undefined where it may be left out. */
   readonly session: SessionIdentity | undefined;
+  /** Who acts, on operations that need an agent's token. */
+  readonly agent: AgentIdentity;
+  /** What pays, on operations that take a payment; undefined where nothing was sent. */
+  readonly payment: SentCredential | undefined;
 }
 
 type Lowercased<Headers> = { [Name in keyof Headers as Lowercase<Name & string>]: Headers[Name] };

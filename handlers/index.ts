@@ -1,5 +1,8 @@
 import type { Handlers } from './handler.ts';
 import { getHealth } from './health/getHealth.ts';
+import { getPaymentChallenge } from './agents/getPaymentChallenge.ts';
+import { accessAsAgent } from './agents/accessAsAgent.ts';
+import { getAgentToken } from './agents/getAgentToken.ts';
 import { loginUserV2 } from './client/loginUserV2.ts';
 import { loginWithLicense } from './client/loginWithLicense.ts';
 import { verifySessionV2 } from './client/verifySessionV2.ts';
@@ -130,6 +133,9 @@ import { refundInvoice } from './administration/refundInvoice.ts';
 /** The only registry: every operation of the contract and its handler, in the contract's order. */
 export const handlers: Handlers = {
   getHealth,
+  getPaymentChallenge,
+  accessAsAgent,
+  getAgentToken,
   loginUserV2,
   loginWithLicense,
   verifySessionV2,

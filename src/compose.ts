@@ -4,6 +4,7 @@ import type { Document } from 'openapi-backend';
 import { handlers } from '../handlers/index.ts';
 import { createCluster } from './cluster/cluster.ts';
 import { composeAccounts } from './compose/accounts.ts';
+import { composeAgents } from './compose/agents.ts';
 import { composeBilling } from './compose/billing.ts';
 import { composeFoundation, type Surroundings } from './compose/foundation.ts';
 import { composeLicensing } from './compose/licensing.ts';
@@ -36,6 +37,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...products,
   });
   const messages = composeMessages({ ...foundation, ...accounts, ...licensing, ...products });
+  const agents = composeAgents({ ...foundation, ...accounts, payments: billing.payments });
   const all = { ...foundation, ...accounts, ...licensing, ...products, ...billing, ...messages };
 
   const { tokens, keys, clock, limits, metrics, vpn, config } = foundation;
@@ -46,6 +48,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...products,
     ...billing,
     ...messages,
+    ...agents,
     limits,
     metrics,
     vpn,

@@ -18,13 +18,14 @@ export function startHousekeeping(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { apiTokens, applications, cluster, developers, events, files, idempotency, licenses } = services;
-  const { limits, planSubscriptions, reconciliation, sessions, settlement, signatures, vpn, webhooks } =
-    services;
+  const { limits, machinePayments, planSubscriptions, reconciliation, sessions } = services;
+  const { settlement, signatures, vpn, webhooks } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
     'expired API tokens': apiTokens.clearExpired,
     'answers of repeated requests': idempotency.clearExpired,
+    'expired agent tokens and old payments of machines': machinePayments.clearExpired,
     'nonces whose days are over': signatures.clearExpired,
     'events whose days are over': events.clearExpired,
     'old deliveries of webhooks': webhooks.clearExpired,

@@ -15,6 +15,7 @@ import type { Health } from './health/health.ts';
 import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Licenses } from './licenses/licenses.ts';
 import type { Limits } from './limits/limits.ts';
+import type { MachinePayments } from './machine-payments/machine-payments.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
 import type { Payments } from './platform/payments/index.ts';
@@ -54,6 +55,7 @@ export interface Services {
   readonly licenses: Licenses;
   readonly limits: Limits;
   readonly logins: Logins;
+  readonly machinePayments: MachinePayments;
   readonly metrics: Metrics;
   readonly moderation: Moderation;
   readonly payments: Payments;

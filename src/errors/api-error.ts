@@ -17,6 +17,8 @@ export interface ApiErrorOptions<Code extends ErrorCode> {
   readonly errors?: readonly Fault[];
   /** Seconds after which a retry is worth it. */
   readonly retryAfter?: number;
+  /** How to authenticate instead: the answer's `WWW-Authenticate` (RFC 9110, section 11.6.1). */
+  readonly challenge?: string;
   /** Further members of the answer (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, string | number>>;
   readonly cause?: unknown;
@@ -29,6 +31,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly detail: string;
   readonly errors: readonly Fault[] | undefined;
   readonly retryAfter: number | undefined;
+  readonly challenge: string | undefined;
   readonly members: Readonly<Record<string, string | number>> | undefined;
 
   constructor(code: Code, options: ApiErrorOptions<Code> = {}) {
@@ -40,6 +43,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.detail = detail;
     this.errors = options.errors;
     this.retryAfter = options.retryAfter;
+    this.challenge = options.challenge;
     this.members = options.members;
   }
 }

@@ -7,6 +7,8 @@ export interface CatalogueEntry {
   readonly detail: string;
   /** What to do about it. */
   readonly hint: string;
+  /** The address by which clients of a protocol know it; our own page about it when left out. */
+  readonly type?: string;
 }
 
 /** Every error that the service answers with: one row a code. */
@@ -118,6 +120,48 @@ export const catalogue = {
     title: 'Session expired',
     detail: 'The session is older than 24 hours.',
     hint: 'Log in again.',
+  },
+  METHOD_UNSUPPORTED: {
+    statuses: [400],
+    title: 'Method unsupported',
+    detail: 'The payment is of a method that is not taken here.',
+    hint: 'Pay by the method that a challenge of this address names.',
+    type: 'https://paymentauth.org/problems/method-unsupported',
+  },
+  PAYMENT_REQUIRED: {
+    statuses: [402],
+    title: 'Payment required',
+    detail: 'This is for agents that pay.',
+    hint: 'Send the credential that the challenge in WWW-Authenticate asks for to /api/v1/agent/access.',
+    type: 'https://paymentauth.org/problems/payment-required',
+  },
+  MALFORMED_CREDENTIAL: {
+    statuses: [402],
+    title: 'Malformed credential',
+    detail: 'The payment credential cannot be read.',
+    hint: 'Send base64url, without padding, of JSON with the challenge as it came and a payload with an spt.',
+    type: 'https://paymentauth.org/problems/malformed-credential',
+  },
+  INVALID_CHALLENGE: {
+    statuses: [402],
+    title: 'Invalid challenge',
+    detail: 'The challenge is not one of this service, was altered, or is already used.',
+    hint: 'Pay for the challenge in WWW-Authenticate, and send it back exactly as it came.',
+    type: 'https://paymentauth.org/problems/invalid-challenge',
+  },
+  PAYMENT_EXPIRED: {
+    statuses: [402],
+    title: 'Payment expired',
+    detail: 'The challenge is older than 5 minutes.',
+    hint: 'Pay for the challenge in WWW-Authenticate before it expires. Nothing was charged.',
+    type: 'https://paymentauth.org/problems/payment-expired',
+  },
+  VERIFICATION_FAILED: {
+    statuses: [402],
+    title: 'Verification failed',
+    detail: 'The payment was declined.',
+    hint: 'Pay for the challenge in WWW-Authenticate with another payment token. Nothing was charged.',
+    type: 'https://paymentauth.org/problems/verification-failed',
   },
   INSUFFICIENT_BALANCE: {
     statuses: [402, 409],

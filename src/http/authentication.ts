@@ -3,15 +3,16 @@ import type { HandlerRequest } from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
+import { paymentCredential } from './payment-credential.ts';
 import type { ContractRequest } from './table-router.ts';
 
 type Found = Pick<
   HandlerRequest<'getHealth'>,
-  'actor' | 'developerSession' | 'scopes' | 'resellerId' | 'session' | 'stillHolds'
+  'actor' | 'developerSession' | 'scopes' | 'resellerId' | 'session' | 'stillHolds' | 'agent' | 'payment'
 >;
 
 /** Whom a request's bearer token stands for, as handlers get it. */
-export type Identity = Partial<Found>;
+export type Identity = Partial<Omit<Found, 'scopes'>> & { readonly scopes?: readonly string[] };
 
 /** What only API tokens begin with; those of a session are JWTs. */
 const API_TOKEN = /^lk[dr]_/;
@@ -20,7 +21,9 @@ const API_TOKEN = /^lk[dr]_/;
  * The security schemes of the contract. Each gives what its token stands for, nothing for a token of another kind, and
  * refuses a token that lacks a scope of the operation's `x-scopes`.
  */
-export function createAuthentication({ administrators, apiTokens, developers, sessions }: Services) {
+export function createAuthentication(services: Services) {
+  const { administrators, apiTokens, developers, machinePayments, sessions } = services;
+
   async function developerOf(token: string, address: string): Promise<Identity | undefined> {
     if (API_TOKEN.test(token)) {
       const found = await apiTokens.authenticate(token);
@@ -40,6 +43,11 @@ export function createAuthentication({ administrators, apiTokens, developers, se
     if (!found || found.resellerId === null) return undefined;
     const { resellerId, developerId, scopes } = found;
     return { actor: { kind: 'reseller', id: resellerId, developerId, address }, scopes, resellerId };
+  }
+
+  async function agentOf(token: string): Promise<Identity | undefined> {
+    const agent = await machinePayments.authenticate(token);
+    return agent && { agent, scopes: agent.scopes };
   }
 
   const scheme =
@@ -63,10 +71,17 @@ export function createAuthentication({ administrators, apiTokens, developers, se
       const actor = token === undefined ? undefined : administrators.authenticate(token, client.address);
       return actor && { actor };
     },
+    AgentToken: scheme(agentOf),
     SessionToken: async (context: Context): Promise<Identity | undefined> => {
       const { headers, client } = context.request as unknown as ContractRequest;
       const token = bearerToken(headers['authorization']);
       return token === undefined ? undefined : { session: await sessions.identify(token, client) };
+    },
+    // What it is worth is the operation's to find out: only it can ask for another payment.
+    Payment: async (context: Context): Promise<Identity | undefined> => {
+      const { headers } = context.request as unknown as ContractRequest;
+      const payment = paymentCredential(headers['authorization']);
+      return payment && { payment };
     },
   };
 }

@@ -34,6 +34,7 @@ export function toApiError(error: unknown): ApiError {
 export function problemResponse(error: ApiError, context: ProblemContext): HttpResponse {
   const entry: CatalogueEntry = catalogue[error.code];
   const page = `${context.webUrl}/errors/${errorSlug(error.code)}`;
+  const type = entry.type ?? page;
   const hint = { hint: entry.hint, docs_url: page };
   const trace = {
     timestamp: context.timestamp.toISOString(),
@@ -43,6 +44,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
   };
   const headers: Record<string, string> = {};
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
+  if (error.challenge !== undefined) headers['WWW-Authenticate'] = error.challenge;
   if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = CHALLENGE;
   if (error.code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${error.members?.['size']}`;
   if (error.code === 'INSUFFICIENT_SCOPE') {
@@ -52,7 +54,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
 
   if (acceptsProblem(context.accept)) {
     const body = {
-      type: page,
+      type,
       title: entry.title,
       status: error.status,
       detail: error.detail,
@@ -69,7 +71,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
     code: error.status,
     message: error.detail,
     ...hint,
-    type: page,
+    type,
     ...trace,
   };
   return { status: error.status, mediaType: 'application/json', body, headers };

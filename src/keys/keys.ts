@@ -33,6 +33,8 @@ export interface Keys {
   readonly testPayments: { readonly id: string; readonly bytes: Buffer };
   /** HMAC-SHA-256 of a licence key in canonical form. */
   licenseDigest(licenseKey: string): Buffer;
+  /** HMAC-SHA-256 of a challenge to pay: tells those of this installation. */
+  challengeDigest(challenge: string): Buffer;
 }
 
 interface Dependencies {
@@ -68,6 +70,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
 
   const hwid = await load('hwid-hmac', symmetric);
   const license = await load('license-hmac', symmetric);
+  const challenge = await load('challenge-hmac', symmetric);
   const encryption = await load('token-encryption', symmetric);
   const testPayments = await load('test-payments', symmetric);
   const signing = await load('token-signing', () =>
@@ -76,6 +79,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
   await createKeyResealer(knex, keyring, sealContext)();
   const hwidKey = createSecretKey(hwid.bytes);
   const licenseKey = createSecretKey(license.bytes);
+  const challengeKey = createSecretKey(challenge.bytes);
   const signingKey = createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' });
 
   return {
@@ -84,6 +88,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
     testPayments,
     hwidDigest: (appId, value) => createHmac('sha256', hwidKey).update(`${appId}\0`).update(value).digest(),
     licenseDigest: (value) => createHmac('sha256', licenseKey).update(value).digest(),
+    challengeDigest: (value) => createHmac('sha256', challengeKey).update(value).digest(),
   };
 }
 

@@ -26,6 +26,7 @@ import * as addPreviousSecrets from './20261122070000_add_previous_secrets.ts';
 import * as createDailyStatistics from './20261122070100_create_daily_statistics.ts';
 import * as indexSessionsByApplication from './20261122070200_index_sessions_by_application.ts';
 import * as createTestProcessor from './20261122080000_create_test_processor.ts';
+import * as createMachinePayments from './20261122080100_create_machine_payments.ts';
 import * as extendResellerLedger from './20261122080200_extend_reseller_ledger.ts';
 import * as sellPlans from './20261122080300_sell_plans.ts';
 
@@ -60,6 +61,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122070100_create_daily_statistics': createDailyStatistics,
   '20261122070200_index_sessions_by_application': indexSessionsByApplication,
   '20261122080000_create_test_processor': createTestProcessor,
+  '20261122080100_create_machine_payments': createMachinePayments,
   '20261122080200_extend_reseller_ledger': extendResellerLedger,
   '20261122080300_sell_plans': sellPlans,
 };

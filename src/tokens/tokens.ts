@@ -17,6 +17,14 @@ export interface DeveloperClaims {
   readonly expiresAt: Date;
 }
 
+export interface AgentClaims {
+  /** The payment that the access was bought with. */
+  readonly reference: string;
+  readonly scope: string;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
 export interface SandboxClaims {
   readonly appId: string;
   readonly username: string;
@@ -36,6 +44,8 @@ export interface Tokens {
   encryptSessionToken(signedToken: string): Promise<string>;
   /** A JWS of another `typ`, so that a developer's token is never taken for a session's. */
   signDeveloperToken(claims: DeveloperClaims): Promise<string>;
+  /** A JWS of a `typ` of its own, for an agent that has paid. */
+  signAgentToken(claims: AgentClaims): Promise<string>;
   /** A JWS of a `typ` of its own: good for the sandbox and for nothing else. */
   signSandboxToken(claims: SandboxClaims & { readonly issuedAt: Date }): Promise<string>;
   /** What a sandbox token says, expired or not; undefined for everything that is not one of ours. */
@@ -72,6 +82,10 @@ export function createTokens(keys: Keys, random: Random, issuer: () => string): 
         .encrypt(tokenEncryption.key),
     signDeveloperToken: (claims) =>
       sign('developer+jwt', claims.developerId, { jti: random.bytes(16).toString('base64url') }, claims),
+    signAgentToken: (claims) => {
+      const jti = random.bytes(16).toString('base64url');
+      return sign('agent+jwt', claims.reference, { jti, scope: claims.scope }, claims);
+    },
     signSandboxToken: (claims) =>
       sign(SANDBOX_TYPE, claims.username, { aud: claims.appId, machine: claims.machine }, claims),
 

@@ -4,6 +4,7 @@ import type { Answer } from '../support/api.ts';
 import { DAY } from '../support/clock.ts';
 import { newDeveloper, newSession } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
+import { newAgentToken } from '../operations/support/machine-payments.ts';
 import { newApiToken } from '../operations/support/tokens.ts';
 import { operations, takesJson, type ContractOperation } from './operations.ts';
 import {
@@ -44,14 +45,19 @@ const OPEN = [
   'getClientVariable',
   'listClientFiles',
   'downloadClientFile',
+  // Whoever has not paid is told what it costs.
+  'getPaymentChallenge',
+  'accessAsAgent',
 ];
 
 const ABSENT = 'app_01kazm4q7ffx8v5t2w9y3b6n1c';
 const SCOPES = ['read', 'write', 'auth:dev'] as const;
+const AGENT_SCOPES = ['agent:execute'];
 
 const service = await startTestService();
 const { api, clock } = service;
 const expired = await newDeveloper(api);
+const expiredAgent = await newAgentToken(api);
 clock.advance(DAY);
 const owner = await newOwner(api);
 const stranger = await newOwner(api);
@@ -75,6 +81,7 @@ const named = (some: readonly ContractOperation[]) =>
 const guarded = operations.filter(({ bearer }) => bearer);
 const ofDevelopers = guarded.filter(({ schemes }) => schemes.includes('DeveloperToken'));
 const ofResellers = guarded.filter(({ schemes }) => schemes.includes('ResellerToken'));
+const ofAgents = guarded.filter(({ schemes }) => schemes.includes('AgentToken'));
 const ofSessions = operations.filter(({ schemes }) => schemes.includes('SessionToken'));
 
 /** Sends a body as its operation takes it; the contract's example unless told. */
@@ -109,10 +116,11 @@ test('what needs no token is in the list, and nothing of the developers is', () 
 
 test('every operation is of a kind that is tried here', () => {
   for (const { operationId, schemes } of operations) {
-    expect(['', 'DeveloperToken', 'ResellerToken', 'SessionToken'], operationId).toContain(schemes.join(' '));
+    const known = ['', 'DeveloperToken', 'ResellerToken', 'SessionToken', 'AgentToken', 'Payment'];
+    expect(known, operationId).toContain(schemes.join(' '));
   }
   expect(ofDevelopers.length).toBeGreaterThan(15);
-  expect([ofDevelopers, ofResellers, ofSessions.filter(({ bearer }) => bearer)].flat().length).toBe(
+  expect([ofDevelopers, ofResellers, ofAgents, ofSessions.filter(({ bearer }) => bearer)].flat().length).toBe(
     guarded.length,
   );
 });
@@ -122,8 +130,9 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
     if (schemes.includes('SessionToken')) continue;
     expect(codes, operationId).toContain('UNAUTHORIZED');
     expect(Object.keys(responses), operationId).toContain('401');
+    const known: readonly string[] = schemes.includes('AgentToken') ? AGENT_SCOPES : SCOPES;
     expect(
-      scopes.filter((scope) => !SCOPES.includes(scope as never)),
+      scopes.filter((scope) => !known.includes(scope)),
       operationId,
     ).toEqual([]);
     // What ends a token can be asked for with any.
@@ -134,81 +143,85 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
   }
 });
 
-describe.each(named(operations.filter(({ schemes }) => schemes.length > 0)))(
-  '%s refuses tokens that are none of its own',
-  (_operationId, operation) => {
-    const { token } = developer;
-    const forSessions = operation.schemes.includes('SessionToken');
-    const forDevelopers = operation.schemes.includes('DeveloperToken');
+// A payment is no token: whatever else is sent, the answer is what it costs.
+const withTokens = operations.filter(({ schemes }) => schemes.length > 0 && !schemes.includes('Payment'));
 
-    test.each<[string, Record<string, string>]>([
-      ['without a token', {}],
-      ['with an empty header', { authorization: '' }],
-      ['with the scheme alone', { authorization: 'Bearer' }],
-      ['with an empty token', { authorization: 'Bearer ' }],
-      ['with another scheme', { authorization: `Basic ${token}` }],
-      ['with a bare token', { authorization: token }],
-      ['with two tokens', { authorization: `Bearer ${token}, Bearer ${token}` }],
-      ['with a token and more behind it', { authorization: `Bearer ${token} x` }],
-      ['with a token in the query only', {}],
-    ])('%s', async (how, headers) => {
-      // Where a token may be left out, what is no token is none.
-      if (!operation.bearer) return;
-      const path = examplePath(operation.path);
-      const query = how.includes('query') ? `?access_token=${token}` : '';
-      expectRefused(await call(operation, headers, path + query), operation);
-    });
+describe.each(named(withTokens))('%s refuses tokens that are none of its own', (_operationId, operation) => {
+  const { token } = developer;
+  const forSessions = operation.schemes.includes('SessionToken');
+  const forDevelopers = operation.schemes.includes('DeveloperToken');
 
-    test.each<[string, () => string | Promise<string>]>([
-      ['nonsense', () => 'nonsense'],
-      ['a token cut short', () => (forSessions ? live.token : token).slice(0, -1)],
-      ['that of an expired session of a developer', () => expired.token],
-      ['the application secret', () => app.secret],
-      ["a sandbox's", () => sandbox.body.token],
-      ['one with the algorithm none', () => withoutSignature(token)],
-      ['an API token that was revoked', () => revoked.token],
-      ['an API token that has expired', () => short.token],
-      ['an API token that never was', () => `lkd_${randomBytes(32).toString('base64url')}`],
-      ["a reseller's token that never was", () => `lkr_${randomBytes(32).toString('base64url')}`],
-      ...(forSessions
-        ? []
-        : ([
-            ["a user's signed token", () => live.token],
-            ["a user's encrypted token", () => encrypted.session.token],
-            ["a user's session id", () => live.session_id],
-          ] as [string, () => string][])),
-      ...(forDevelopers
-        ? []
-        : ([
-            ["a developer's token", () => token],
-            ['an API token', async () => (await newApiToken(api, developer, SCOPES)).token],
-          ] as [string, () => string | Promise<string>][])),
-      ...(operation.schemes.includes('ResellerToken') || !hasResellers
-        ? []
-        : ([["a reseller's", () => resellerToken(owner, ['read', 'write'])]] as [
-            string,
-            () => Promise<string>,
-          ][])),
-    ])('%s', async (_how, make) => {
-      const headers = { authorization: `Bearer ${await make()}` };
-      expectRefused(await call(operation, headers, examplePath(operation.path)), operation);
-    });
+  test.each<[string, Record<string, string>]>([
+    ['without a token', {}],
+    ['with an empty header', { authorization: '' }],
+    ['with the scheme alone', { authorization: 'Bearer' }],
+    ['with an empty token', { authorization: 'Bearer ' }],
+    ['with another scheme', { authorization: `Basic ${token}` }],
+    ['with a bare token', { authorization: token }],
+    ['with two tokens', { authorization: `Bearer ${token}, Bearer ${token}` }],
+    ['with a token and more behind it', { authorization: `Bearer ${token} x` }],
+    ['with a token in the query only', {}],
+  ])('%s', async (how, headers) => {
+    // Where a token may be left out, what is no token is none.
+    if (!operation.bearer) return;
+    const path = examplePath(operation.path);
+    const query = how.includes('query') ? `?access_token=${token}` : '';
+    expectRefused(await call(operation, headers, path + query), operation);
+  });
 
-    test('before anything about the request itself is said', async () => {
-      const authorization = { authorization: 'Bearer nonsense' };
-      const path = examplePath(operation.path);
-      const answers = [await call(operation, authorization, await locate(owner, operation.path))];
-      if (takesJson(operation)) {
-        answers.push(await call(operation, authorization, path, '{'));
-        answers.push(await call(operation, authorization, path, {}));
-      }
-      for (const answer of answers) {
-        expectRefused(answer, operation);
-        expect(answer.body).not.toHaveProperty('errors');
-      }
-    });
-  },
-);
+  test.each<[string, () => string | Promise<string>]>([
+    ['nonsense', () => 'nonsense'],
+    ['a token cut short', () => (forSessions ? live.token : token).slice(0, -1)],
+    ['that of an expired session of a developer', () => expired.token],
+    ['the application secret', () => app.secret],
+    ["a sandbox's", () => sandbox.body.token],
+    ['one with the algorithm none', () => withoutSignature(token)],
+    ['an API token that was revoked', () => revoked.token],
+    ['an API token that has expired', () => short.token],
+    ["an agent's that has expired", () => expiredAgent],
+    ['an API token that never was', () => `lkd_${randomBytes(32).toString('base64url')}`],
+    ["a reseller's token that never was", () => `lkr_${randomBytes(32).toString('base64url')}`],
+    ...(forSessions
+      ? []
+      : ([
+          ["a user's signed token", () => live.token],
+          ["a user's encrypted token", () => encrypted.session.token],
+          ["a user's session id", () => live.session_id],
+        ] as [string, () => string][])),
+    ...(forDevelopers
+      ? []
+      : ([
+          ["a developer's token", () => token],
+          ['an API token', async () => (await newApiToken(api, developer, SCOPES)).token],
+        ] as [string, () => string | Promise<string>][])),
+    ...(operation.schemes.includes('AgentToken')
+      ? []
+      : ([["an agent's token", () => newAgentToken(api)]] as [string, () => Promise<string>][])),
+    ...(operation.schemes.includes('ResellerToken') || !hasResellers
+      ? []
+      : ([["a reseller's", () => resellerToken(owner, ['read', 'write'])]] as [
+          string,
+          () => Promise<string>,
+        ][])),
+  ])('%s', async (_how, make) => {
+    const headers = { authorization: `Bearer ${await make()}` };
+    expectRefused(await call(operation, headers, examplePath(operation.path)), operation);
+  });
+
+  test('before anything about the request itself is said', async () => {
+    const authorization = { authorization: 'Bearer nonsense' };
+    const path = examplePath(operation.path);
+    const answers = [await call(operation, authorization, await locate(owner, operation.path))];
+    if (takesJson(operation)) {
+      answers.push(await call(operation, authorization, path, '{'));
+      answers.push(await call(operation, authorization, path, {}));
+    }
+    for (const answer of answers) {
+      expectRefused(answer, operation);
+      expect(answer.body).not.toHaveProperty('errors');
+    }
+  });
+});
 
 describe.each(named([...ofDevelopers, ...ofResellers]))(
   '%s holds the scopes of a token',

@@ -150,6 +150,11 @@ export function takesJson({ requestBody }: ContractOperation): boolean {
   return requestBody?.mediaType === 'application/json';
 }
 
+/** The status of the answer to a request that is right; undefined for an operation that only ever asks for a payment. */
+export function successOf({ responses }: ContractOperation): string | undefined {
+  return Object.keys(responses).find((status) => status.startsWith('2'));
+}
+
 /** The media types of an operation's successful answers. */
 export function successTypes({ responses }: ContractOperation): string[] {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));

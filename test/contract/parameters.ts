@@ -1,3 +1,4 @@
+import { newAgentToken } from '../operations/support/machine-payments.ts';
 import type { Api } from '../support/api.ts';
 import { ban, newApp, newDeveloper, newSession, type App, type Developer } from '../support/fixtures.ts';
 import { operations, type ContractOperation } from './operations.ts';
@@ -110,6 +111,7 @@ export async function tokenFor(
   if (schemes.includes('DeveloperToken')) return owner.developer.token;
   if (schemes.includes('SessionToken')) return sessionToken(owner);
   if (schemes.includes('ResellerToken')) return resellerToken(owner, ['read', 'write']);
+  if (schemes.includes('AgentToken')) return newAgentToken(owner.api);
   throw new Error(`no token for ${schemes.join(', ')}: add it to test/contract/parameters.ts`);
 }
 

@@ -1,0 +1,42 @@
+import type { components } from '../../../generated/types.ts';
+import type { Answer, Api } from '../../support/api.ts';
+
+export const ACCESS = '/api/v1/agent/access';
+
+/** The parameters of a challenge, as they are in the header. */
+export type WireChallenge = Readonly<Record<string, string>>;
+
+/** What an answer asks for. */
+export function challengeOf({ headers }: Pick<Answer, 'headers'>): WireChallenge {
+  const header = headers.get('www-authenticate') ?? '';
+  return Object.fromEntries(
+    [...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name!, value!]),
+  );
+}
+
+export async function newChallenge(api: Api): Promise<WireChallenge> {
+  return challengeOf(await api.call('GET', ACCESS));
+}
+
+/** A token that the test processor takes. */
+export const SPT = 'spt_test_visa';
+
+/** What a payer sends for a challenge; a text is sent as it is. */
+export function credential(challenge: unknown, payload: unknown = { spt: SPT }, more: object = {}): string {
+  return encoded(JSON.stringify({ challenge, payload, ...more }));
+}
+
+export const encoded = (text: string) => `Payment ${Buffer.from(text).toString('base64url')}`;
+
+export type AgentAccess = components['schemas']['AgentAccess'] & { readonly code?: string };
+
+export function access(api: Api, authorization: string): Promise<Answer<AgentAccess>> {
+  return api.call<AgentAccess>('GET', ACCESS, undefined, { headers: { authorization } });
+}
+
+/** Pays. @returns the token that it gives */
+export async function newAgentToken(api: Api): Promise<string> {
+  const { status, body } = await access(api, credential(await newChallenge(api)));
+  if (status !== 200) throw new Error(`GET ${ACCESS} answered ${status} ${JSON.stringify(body)}`);
+  return body.access_token;
+}
