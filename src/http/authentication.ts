@@ -3,6 +3,7 @@ import type { HandlerRequest } from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
+import type { Exchange } from './contract.ts';
 import { paymentCredential } from './payment-credential.ts';
 import type { ContractRequest } from './table-router.ts';
 
@@ -78,7 +79,13 @@ export function createAuthentication(services: Services) {
       return token === undefined ? undefined : { session: await sessions.identify(token, client) };
     },
     // What it is worth is the operation's to find out: only it can ask for another payment.
-    Payment: async (context: Context): Promise<Identity | undefined> => {
+    Payment: async (
+      context: Context,
+      _request: unknown,
+      { request }: Exchange,
+    ): Promise<Identity | undefined> => {
+      // A payment by HEAD would buy what is in the body.
+      if (request.method === 'HEAD') return undefined;
       const { headers } = context.request as unknown as ContractRequest;
       const payment = paymentCredential(headers['authorization']);
       return payment && { payment };

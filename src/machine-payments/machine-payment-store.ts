@@ -6,7 +6,7 @@ export interface MachinePaymentRow {
   /** `claimed`: may have been charged. `settled`: charged, and access was given. `declined`: the processor refused. */
   readonly state: 'claimed' | 'settled' | 'declined';
   /** In base units of the currency. */
-  readonly amount: string;
+  readonly amount: number;
   readonly currency: string;
   readonly spt_digest: Buffer;
   readonly payment_ref: string | null;

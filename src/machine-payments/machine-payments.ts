@@ -155,7 +155,7 @@ export function createMachinePayments(deps: Dependencies): MachinePayments {
         : await store.claimChallenge(knex, {
             challenge_id: challengeId,
             reference: newId('pay'),
-            amount: terms.amount,
+            amount: Number(terms.amount),
             currency: terms.currency,
             spt_digest: tokenDigest(spt),
             created_at: now,

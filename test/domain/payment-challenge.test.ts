@@ -1,0 +1,51 @@
+import { createHmac } from 'node:crypto';
+import { Challenge } from 'mppx';
+import { expect, test } from 'vitest';
+import {
+  createChallenge,
+  serialiseChallenge,
+  verifyChallenge,
+  type Challenge as OwnChallenge,
+} from '../../src/machine-payments/challenge.ts';
+
+const digestOf = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest();
+const terms = { amount: '1000', currency: 'USDC', description: 'For "agents" \\ and nobody else.' };
+const context = {
+  realm: 'api.example.com',
+  networkId: 'profile_1',
+  now: new Date('2026-11-21T10:00:00.000Z'),
+  nonce: Buffer.alloc(16, 7),
+};
+const challenge = createChallenge(terms, context, digestOf('key'));
+
+test('is what the library of MPP reads, and its id is what it computes under the key', () => {
+  const read = Challenge.deserialize(serialiseChallenge(challenge));
+  expect(read).toMatchObject({
+    id: challenge.id,
+    realm: 'api.example.com',
+    expires: '2026-11-21T10:05:00.000Z',
+    opaque: challenge.opaque,
+    description: terms.description,
+    request: { ...terms, methodDetails: { networkId: 'profile_1', paymentMethodTypes: ['card'] } },
+  });
+  expect(Challenge.verify(read, { secretKey: 'key' })).toBe(true);
+  expect(Challenge.verify(read, { secretKey: 'other' })).toBe(false);
+});
+
+test('says what it asks for and until when, under its own key alone', () => {
+  const expiresAt = new Date('2026-11-21T10:05:00.000Z');
+  expect(verifyChallenge(challenge, digestOf('key'))).toEqual({ terms, expiresAt });
+  expect(verifyChallenge(challenge, digestOf('other'))).toBeUndefined();
+});
+
+test.each(Object.keys(challenge) as (keyof OwnChallenge)[])('is none with another %s', (name) => {
+  for (const value of ['', `${challenge[name]}x`, challenge[name]!.slice(1)]) {
+    expect(verifyChallenge({ ...challenge, [name]: value }, digestOf('key'))).toBeUndefined();
+  }
+});
+
+test('is one without its description, and none with a digest of a body', () => {
+  const { description: _description, ...rest } = challenge;
+  expect(verifyChallenge(rest, digestOf('key'))).toMatchObject({ terms });
+  expect(verifyChallenge({ ...challenge, digest: 'sha-256=x' }, digestOf('key'))).toBeUndefined();
+});
