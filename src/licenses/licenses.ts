@@ -20,6 +20,7 @@ import { createLicenseTransfer, type Holders, type LicenseTransfer } from './tra
 
 export type { NewLicenses } from './generation.ts';
 export type { License } from './license.ts';
+export { canonicalLicenseKey } from './license-key.ts';
 export type { LicenseFilter } from './listing.ts';
 export type { LicenseHolder, Redemption } from './redemption.ts';
 export type { ResellerLicense, ResellerLicenseFilter, ResellerLicenses } from './reseller-licenses.ts';

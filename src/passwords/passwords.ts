@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
+import { createWaitingLines } from '../platform/waiting-lines.ts';
 import { isBcrypt, OWN_PREFIX } from './password-state.ts';
 
 export { importFault, passwordState, type PasswordState } from './password-state.ts';
@@ -55,7 +56,7 @@ export async function createPasswords(): Promise<Passwords> {
   const limit = pLimit(CONCURRENT);
   const imported = pLimit(1);
   const ofDevelopers = pLimit(1);
-  const ofDeveloper = new Map<string, { readonly limit: LimitFunction; asked: number }>();
+  const lines = createWaitingLines(1);
   /** Of developers, those that do not stand among the logins yet. */
   let apart = 0;
   let refused = 0;
@@ -87,21 +88,13 @@ export async function createPasswords(): Promise<Passwords> {
     }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
     async hashFor(developerId, password) {
-      const own = ofDeveloper.get(developerId) ?? { limit: pLimit(1), asked: 0 };
-      if (own.asked >= CONCURRENT + WAITING) throw refusal();
-      ofDeveloper.set(developerId, own);
-      own.asked += 1;
+      if (lines.length(developerId) >= CONCURRENT + WAITING) throw refusal();
       apart += 1;
       const turn = () => {
         apart -= 1;
         return limit(() => hash(password, PARAMETERS));
       };
-      try {
-        return await own.limit(() => ofDevelopers(turn));
-      } finally {
-        own.asked -= 1;
-        if (own.asked === 0) ofDeveloper.delete(developerId);
-      }
+      return lines.stand(developerId, () => ofDevelopers(turn));
     },
     verify: async (stored, password) => {
       if (stored === undefined || stored.startsWith(OWN_PREFIX)) {

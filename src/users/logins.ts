@@ -1,12 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
-import pLimit from 'p-limit';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
-import type { LicenseHolder, Licenses } from '../licenses/licenses.ts';
+import { canonicalLicenseKey, type LicenseHolder, type Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Client } from '../platform/address.ts';
@@ -16,6 +15,7 @@ import type { PreparedSession, Sessions, TokenForm } from '../sessions/sessions.
 import { subscriptionStanding } from '../subscriptions/subscriptions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import { atAddress, type Credentials } from './credentials.ts';
+import { createLoginTurns } from './login-turns.ts';
 import * as store from './user-store.ts';
 import { usernameKey } from './username.ts';
 
@@ -72,12 +72,6 @@ interface Dependencies {
   readonly newId: NewId;
 }
 
-/**
- * Sessions of one user begin one after the other, and each holds a connection while it waits for the one before: most
- * connections are left to everybody else.
- */
-const BEGUN_AT_ONCE = 4;
-
 /** A machine at an address, and the program on it. */
 interface Origin {
   readonly hwidDigest: Buffer;
@@ -89,8 +83,9 @@ export function createLogins(deps: Dependencies): Logins {
   const { knex, applications, licenses, events, sessions, passwords, credentials, limits, bans, vpn, keys } =
     deps;
   const { clock, newId } = deps;
-  const limit = pLimit(BEGUN_AT_ONCE);
-  const transaction = (work: (trx: Knex.Transaction) => Promise<void>) => limit(() => knex.transaction(work));
+  const turns = createLoginTurns(clock);
+  const transaction = (account: string, work: (trx: Knex.Transaction) => Promise<void>) =>
+    turns.take(account, () => knex.transaction(work));
 
   /** Refuses whoever may not come in from where he is, before anything is looked up or hashed. */
   async function screen(application: Application, { hwidDigest, client }: Origin): Promise<void> {
@@ -141,7 +136,7 @@ export function createLogins(deps: Dependencies): Logins {
     const created = newLicenseUser(appId, newId('usr'), origin.hwidDigest, clock.now());
     const userId = created.user_id;
     const session = await sessions.prepare(appId, userId, form);
-    await transaction(async (trx) => {
+    await transaction(ofKey(appId, licenseKey), async (trx) => {
       const current = await holdOpen(trx, appId);
       await store.insertUser(trx, created);
       await events.record(trx, { type: 'user.created', appId, userId, data: { username: created.username } });
@@ -167,7 +162,7 @@ export function createLogins(deps: Dependencies): Logins {
     if (!user) throw new ApiError('LICENSE_NOT_FOUND');
     if (user.license_id !== holder.licenseId) await assertOwnMachine(user, origin);
     const session = await sessions.prepare(appId, user.user_id, form);
-    await transaction(async (trx) => {
+    await transaction(ofKey(appId, licenseKey), async (trx) => {
       const current = await holdOpen(trx, appId);
       const locked = await store.lockUser(trx, user.user_id);
       const held = await licenses.holderOf(trx, current, licenseKey);
@@ -196,10 +191,12 @@ export function createLogins(deps: Dependencies): Logins {
       const origin = { hwidDigest: keys.hwidDigest(appId, hwid), version, client };
       assertOpen(application);
       passwords.assertRoom();
+      const account = ofName(appId, username);
+      turns.assertRoom(account);
       await screen(application, origin);
       const user = await credentials.check(appId, { username, password }, origin);
       const session = await sessions.prepare(appId, user.user_id, form);
-      await transaction(async (trx) => {
+      await transaction(account, async (trx) => {
         const current = await holdOpen(trx, appId);
         const held = await credentials.hold(trx, user);
         await begin(trx, current, held, origin, session);
@@ -210,6 +207,7 @@ export function createLogins(deps: Dependencies): Logins {
     async withLicense(application, { licenseKey, hwid, version = null }, form, client) {
       const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), version, client };
       assertOpen(application);
+      turns.assertRoom(ofKey(application.appId, licenseKey));
       await screen(application, origin);
       const attempt = async () => {
         const holder = await licenses.holderOf(knex, application, licenseKey);
@@ -231,6 +229,15 @@ export function createLogins(deps: Dependencies): Logins {
 
 function toLogin({ user_id, username, role }: store.UserRow, session: PreparedSession): Login {
   return { session, user: { userId: user_id, username, role } };
+}
+
+/** In which line a login waits; a user has one for his name and one for each of his keys. */
+function ofName(appId: string, username: string): string {
+  return ['name', appId, usernameKey(username)].join('\0');
+}
+
+function ofKey(appId: string, licenseKey: string): string {
+  return ['key', appId, canonicalLicenseKey(licenseKey)].join('\0');
 }
 
 /** What to do when a key turns out to be used; any other error goes on. */

@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
 import { connectTo } from '../support/database.ts';
-import { newApp, newUser } from '../support/fixtures.ts';
+import { newApp, newUser, type App } from '../support/fixtures.ts';
+import { expectError } from '../operations/support/errors.ts';
 import { startTestService } from '../support/service.ts';
 
 const { api, databaseUrl } = await startTestService();
+const FULL = 'Too many logins are waiting.';
+
+/** Holds the users of an application. @returns lets them go */
+async function holdUsers({ app_id }: App): Promise<() => Promise<unknown>> {
+  const database = await connectTo(databaseUrl);
+  await database.query('begin');
+  await database.query('select 1 from users where app_id = $1 for no key update', [app_id]);
+  return () => database.query('commit');
+}
 
 test('logins that wait for one user leave connections to everybody else', async () => {
   const app = await newApp(api);
@@ -11,9 +22,7 @@ test('logins that wait for one user leave connections to everybody else', async 
   const [licenseKey] = await app.keys(1);
   const byLicense = { app_id: app.app_id, license_key: licenseKey, hwid: user.hwid };
   expect((await api.post('/api/v2/client/login-license', byLicense)).status).toBe(200);
-  const database = await connectTo(databaseUrl);
-  await database.query('begin');
-  await database.query('select 1 from users where app_id = $1 for no key update', [app.app_id]);
+  const letGo = await holdUsers(app);
   const waiting = async () => {
     const { rows } = await other.query<{ n: number }>(
       `select count(*)::int as n from pg_stat_activity
@@ -31,6 +40,40 @@ test('logins that wait for one user leave connections to everybody else', async 
   for (let n = 0; n < 20; n += 1)
     expect((await api.call('GET', '/api/v2/dev/apps', undefined, app)).status).toBe(200);
   expect(await waiting()).toBe(4);
-  await database.query('commit');
+  await letGo();
   for (const { status } of await Promise.all(logins)) expect([200, 503]).toContain(status);
 });
+
+test.each(['password', 'licence'])(
+  'when too many logins of one user by %s wait, more are refused at once, and others log in',
+  async (by) => {
+    const [app, other] = [await newApp(api), await newApp(api)];
+    const [user, neighbour] = [await newUser(api, app), await newUser(api, other)];
+    const [licenseKey] = await app.keys(1);
+    const byLicense = { app_id: app.app_id, license_key: licenseKey, hwid: user.hwid };
+    const login = (): Promise<Answer<object>> =>
+      by === 'password' ? api.login(app.with(user)) : api.post('/api/v2/client/login-license', byLicense);
+    expect((await login()).status).toBe(200);
+    const letGo = await holdUsers(app);
+    const logins: Promise<Answer<object>>[] = [];
+    const refused: Answer<object>[] = [];
+    const oneMore = () => {
+      const sent = login();
+      void sent.then((answer) => {
+        // Passwords that wait to be hashed are told something else.
+        if ('detail' in answer.body && answer.body.detail === FULL) refused.push(answer);
+      });
+      logins.push(sent);
+      return refused.length;
+    };
+    await expect.poll(oneMore, { interval: 20, timeout: 20_000 }).toBeGreaterThan(0);
+    expect(logins.length).toBeGreaterThan(32);
+    expectError(refused[0]!, 429, 'TOO_MANY_REQUESTS');
+    expect(refused[0]!.headers.get('retry-after')).toBe('1');
+    // The last passwords of the first user may still wait to be hashed.
+    await expect.poll(async () => (await api.login(other.with(neighbour))).status).toBe(200);
+    await letGo();
+    for (const { status } of await Promise.all(logins)) expect([200, 429, 503]).toContain(status);
+    expect((await login()).status).toBe(200);
+  },
+);

@@ -24,9 +24,11 @@ const loginWith = (
   hwid: string,
   more: object = {},
 ): Promise<LightAnswer> =>
-  turn % 4 < 2
-    ? client(turn).post('/api/v2/client/login-license', { app_id: app.app_id, license_key, hwid, ...more })
-    : client(turn).signed('login-license', app, { license_key, hwid, nonce: newNonce(), ...more });
+  patiently(() =>
+    turn % 4 < 2
+      ? client(turn).post('/api/v2/client/login-license', { app_id: app.app_id, license_key, hwid, ...more })
+      : client(turn).signed('login-license', app, { license_key, hwid, nonce: newNonce(), ...more }),
+  );
 
 /** As a user types it. */
 const spelled = (key: string, n: number) =>

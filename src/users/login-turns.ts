@@ -1,0 +1,54 @@
+import pLimit from 'p-limit';
+import { ApiError } from '../errors/api-error.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createWaitingLines } from '../platform/waiting-lines.ts';
+
+/**
+ * Sessions of one user begin one after the other, and each holds a connection while it waits for the one before: most
+ * connections are left to everybody else.
+ */
+const BEGUN_AT_ONCE = 4;
+/** The next one is ready when the one before is done, and the other turns are for other users. */
+const OF_ONE_AT_ONCE = 2;
+/** Done within about a second. */
+const OF_ONE = 32;
+/** The same, of those who are next in their lines. */
+const OF_ALL = 128;
+const PATIENCE_MS = 1_000;
+
+/** The turns in which sessions begin. Each account has a line of its own: a storm on one does not keep the others waiting. */
+export interface LoginTurns {
+  /**
+   * Asked before anything is done for a login that would have to wait too long. Only logins that were right so far stand in
+   * a line: nobody fills that of somebody else by guessing.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  assertRoom(account: string): void;
+  /** @throws ApiError TOO_MANY_REQUESTS when it has waited too long */
+  take<Result>(account: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+export function createLoginTurns(clock: Clock): LoginTurns {
+  const lines = createWaitingLines(OF_ONE_AT_ONCE);
+  const limit = pLimit(BEGUN_AT_ONCE);
+  const now = () => clock.now().getTime();
+
+  return {
+    assertRoom(account) {
+      if (lines.length(account) >= OF_ONE || limit.pendingCount >= OF_ALL) throw refusal();
+    },
+
+    take(account, work) {
+      const latest = now() + PATIENCE_MS;
+      const turn = async () => {
+        if (now() > latest) throw refusal();
+        return work();
+      };
+      return lines.stand(account, () => limit(turn));
+    },
+  };
+}
+
+function refusal(): ApiError {
+  return new ApiError('TOO_MANY_REQUESTS', { detail: 'Too many logins are waiting.', retryAfter: 1 });
+}
