@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll } from 'vitest';
@@ -21,12 +22,20 @@ async function findProgram(): Promise<string | undefined> {
     if (await works(program, ['-version'])) return program;
   }
   for (const go of ['go', '/usr/local/go/bin/go']) {
-    if (!(await works(go, ['version']))) continue;
-    const env = { ...process.env, GOBIN: FOLDER };
-    const built = await works(go, ['install', PACKAGE], { env, timeout: INSTALL_WITHIN_MS });
-    if (built) return own;
+    if ((await works(go, ['version'])) && (await build(go, own))) return own;
   }
   return undefined;
+}
+
+/** Builds it aside, and puts it into its place as a whole: another test file may be doing the same. */
+async function build(go: string, program: string): Promise<boolean> {
+  await mkdir(FOLDER, { recursive: true });
+  const folder = await mkdtemp(join(FOLDER, 'build-'));
+  const env = { ...process.env, GOBIN: folder };
+  const built = await works(go, ['install', PACKAGE], { env, timeout: INSTALL_WITHIN_MS });
+  if (built) await rename(join(folder, basename(program)), program);
+  await rm(folder, { recursive: true });
+  return built;
 }
 
 async function works(program: string, parameters: string[], options: object = {}): Promise<boolean> {
