@@ -30,7 +30,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const accounts = composeAccounts(foundation);
   const licensing = composeLicensing({ ...foundation, ...accounts });
   const products = composeProducts({ ...foundation, ...accounts, ...licensing });
-  const { checkoutPage: _page, ...billing } = await composeBilling({
+  const { checkoutPage, ...billing } = await composeBilling({
     ...foundation,
     ...accounts,
     ...licensing,
@@ -72,6 +72,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...foundation,
     contract,
     contractDocument,
+    checkoutPage,
     services,
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,

@@ -123,7 +123,8 @@ function page(title: string, body: string): string {
 `;
 }
 
-function escape(text: string): string {
+/** Text as it stands in HTML, in attributes too where they are in double quotes. */
+export function escape(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -2,8 +2,10 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Checkouts } from '../billing/checkouts.ts';
 import { catalogue, errorSlug, isErrorCode, type ErrorCode } from '../errors/catalogue.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Deprecated } from './deprecation.ts';
 import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
+import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
 
 /** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame. */
 const PAGE_HEADERS = {
@@ -21,13 +23,15 @@ interface Dependencies {
   readonly checkouts: Pick<Checkouts, 'stateOf'>;
   /** Answers `/metrics`. */
   readonly metrics: RequestHandler;
+  /** Where purchases are paid: the embedded test processor's; undefined where payments go through another one. */
+  readonly checkoutPage?: CheckoutPage | undefined;
   /** Answers what is not found or fails. */
   readonly onError: ErrorRequestHandler;
 }
 
 /** Everything that is not an operation of the contract: pages for people, the contract itself, and metrics. */
 export function createPages(deps: Dependencies): Express {
-  const { contractDocument, deprecations, checkouts, metrics, onError } = deps;
+  const { contractDocument, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -62,6 +66,12 @@ export function createPages(deps: Dependencies): Express {
       .send(checkoutStatePage(state));
   });
   app.get('/metrics', metrics);
+  if (checkoutPage) {
+    app.use(createPaymentPages(checkoutPage));
+    for (const [path, methods] of Object.entries(PAYMENT_PATHS)) {
+      app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
+    }
+  }
   const paths = [
     '/',
     '/openapi.json',

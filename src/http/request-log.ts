@@ -40,7 +40,7 @@ export function createRequestLog(logger: Logger): RequestLog {
         {
           request_id: requestId,
           method,
-          path: url!.split('?', 1)[0],
+          path: pathOf(url!),
           operation: exchange?.operation.operationId,
           status,
           code: status >= 400 ? codeOf(body) : undefined,
@@ -51,6 +51,11 @@ export function createRequestLog(logger: Logger): RequestLog {
       );
     },
   };
+}
+
+/** The path, without what is a secret in it: whoever knows the address of a payment page may see and use it. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0]!.replace(/^\/pay\/[^/]+/, '/pay/[redacted]');
 }
 
 /** The code of an error in either model. */

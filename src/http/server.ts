@@ -5,6 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
 import { createClientOf } from './client-address.ts';
@@ -33,6 +34,8 @@ interface Dependencies {
   /** The contract as it is served. */
   readonly contractDocument: () => object;
   readonly services: Services;
+  /** Where purchases are paid, where that is a page of ours. */
+  readonly checkoutPage: CheckoutPage | undefined;
   readonly baseUrl: () => string;
   readonly webUrl: () => string;
   readonly trustedProxies: readonly string[];
@@ -83,6 +86,7 @@ export function createHttpServer(deps: Dependencies): Server {
     contractDocument: deps.contractDocument,
     deprecations: contract.deprecated,
     checkouts: services.checkouts,
+    checkoutPage: deps.checkoutPage,
     metrics: createMetricsPage(services, { token: deps.metricsToken, isPublic: deps.isPublic }),
     onError: answerError,
   });

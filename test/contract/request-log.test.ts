@@ -50,6 +50,12 @@ describe('at level info', async () => {
   const { api } = service;
   const app = await newApp(api);
 
+  test('the address of a payment page is a secret', async () => {
+    const { headers } = await api.get('/pay/cs_test_secret/receipt?x=1');
+    expect(await lineOf(service, headers)).toMatchObject({ path: '/pay/[redacted]/receipt' });
+    expect(service.output().stderr).not.toContain('cs_test_secret');
+  });
+
   test('every refused request has one line: who asked for what, and why not', async () => {
     const { headers } = await api.post('/api/v1/client/login', app.with({ username: 'ada' }));
     expect(await lineOf(service, headers)).toEqual({

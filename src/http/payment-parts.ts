@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto';
+import { escape } from './html.ts';
+import { PAYMENT_STYLE } from './payment-style.ts';
+
+/** The one style sheet that the policy of these pages lets in. */
+export const STYLE_HASH = `sha256-${hash('sha256', PAYMENT_STYLE, 'base64')}`;
+
+/** How often something is paid, in words. */
+export const PERIODS = {
+  monthly: { each: 'per month', often: 'Every month' },
+  yearly: { each: 'per year', often: 'Every year' },
+} as const;
+
+const SIGNS = {
+  good: '<path d="M5 12.5l4.5 4.5L19 7.5"/>',
+  wait: '<path d="M12 7v5l3.5 2"/><circle cx="12" cy="12" r="9"/>',
+  bad: '<path d="M7 7l10 10M17 7L7 17"/>',
+} as const;
+
+/** A sign that says at a glance how it went; the words beside it say it too. */
+export function badge(kind: keyof typeof SIGNS): string {
+  return `<div class="badge ${kind}" aria-hidden="true"><svg viewBox="0 0 24 24" fill="none" stroke="currentColor"
+    stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round">${SIGNS[kind]}</svg></div>`;
+}
+
+/** An amount as people write it: `€49.90`. */
+export function money(minor: number, currency: string): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+  const { maximumFractionDigits: digits } = format.resolvedOptions();
+  // As text: a large amount divided by 100 is no number.
+  return format.format(`${minor}E-${digits}` as `${number}`);
+}
+
+/** A moment as people write it. */
+export function dateText(moment: Date): string {
+  const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return `${format.format(moment)} UTC`;
+}
+
+/** A day as people write it. */
+export function dayText(moment: Date): string {
+  return new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(moment);
+}
+
+/** An address as the value of `href`: never one that runs as a script. */
+export function linkTo(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed && /^https?:$/.test(parsed.protocol) ? escape(parsed.href) : '#';
+}
+
+/** Whose an address is. */
+export function hostOf(url: string): string {
+  return escape(URL.parse(url)?.host ?? 'the shop');
+}
+
+/** @param body HTML */
+export function paymentPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="robots" content="noindex">
+  <title>${escape(title)}</title>
+  <style>${PAYMENT_STYLE}</style>
+</head>
+<body><p class="test-mode" role="note"><strong>TEST MODE:</strong> no money moves</p>${body}</body>
+</html>
+`;
+}
