@@ -17,6 +17,7 @@ async function serve(checkoutPage: typeof processor.page | undefined): Promise<s
   const app = createPages({
     contractDocument: () => ({}),
     deprecations: [],
+    checkouts: { stateOf: async () => undefined },
     metrics: (_request, response) => void response.end(),
     checkoutPage,
     onError,
