@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { withAdvisoryLock } from '../platform/database/advisory-lock.ts';
 import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
+import { sellDemoPlans } from './demo-plans.ts';
 
 const EMAIL = 'demo@latchkey.example';
 const KEYS = 3;
@@ -17,13 +18,14 @@ export interface Demo {
   readonly licenseKeys: readonly string[];
 }
 
-/** Makes sure that there are a demo developer, an application and three unused licence keys. */
+/** Makes sure that there are plans on sale, a demo developer, an application and three unused licence keys. */
 export async function prepareDemo(services: Services, knex: Knex, random: Random): Promise<Demo> {
   // Of several processes that start on one database, one makes it and the others find it.
   return withAdvisoryLock(knex, EMAIL, () => findOrMake(services, random));
 }
 
 async function findOrMake(services: Services, random: Random): Promise<Demo> {
+  await sellDemoPlans(services.plans);
   const { developerId, password } = await findOrRegister(services, random);
   const actor = { kind: 'service', id: 'demo', developerId, address: '127.0.0.1' } as const;
   const { data } = await services.applications.list(developerId, { limit: 1, cursor: undefined });
