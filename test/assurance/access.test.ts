@@ -4,6 +4,7 @@ import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { catalogue } from '../../src/errors/catalogue.ts';
 import { sign, type V2Operation } from '../counting/signed.ts';
+import { access, credential, newChallenge } from '../operations/support/machine-payments.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { expectContract } from '../support/exchange.ts';
 import { newApp, newDeveloper, newHwid, newNonce, newSession, newUser, unique } from '../support/fixtures.ts';
@@ -573,6 +574,10 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     const order = { app_id, tier: 'Pro', duration_days: 30, amount: 1 };
     const bought = await remote.post('/api/v2/dev/reseller/licenses', order, { token: sold });
     keep('key of a reseller', /"license_key":"([^"]+)"/.exec(JSON.stringify(bought.body))![1]!);
+    const spt = keep('payment token', `spt_test_${randomBytes(16).toString('hex')}`);
+    const paid = await access(remote, credential(await newChallenge(remote), { spt }));
+    keep("agent's token", paid.body.access_token);
+    handles.add('payment token').add("agent's token");
     const motd = { value: 'Hello', visibility: 'public' };
     await remote.call('PUT', `${own}/variables/motd`, motd, { token });
     await remote.call('PUT', `${own}/files/setup.bin?version=1`, Buffer.from('bytes'), {

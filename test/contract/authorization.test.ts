@@ -143,85 +143,86 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
   }
 });
 
-// A payment is no token: whatever else is sent, the answer is what it costs.
-const withTokens = operations.filter(({ schemes }) => schemes.length > 0 && !schemes.includes('Payment'));
+// A payment is no token: whatever is sent in its place, the answer is what it costs.
+describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !schemes.includes('Payment'))))(
+  '%s refuses tokens that are none of its own',
+  (_operationId, operation) => {
+    const { token } = developer;
+    const forSessions = operation.schemes.includes('SessionToken');
+    const forDevelopers = operation.schemes.includes('DeveloperToken');
 
-describe.each(named(withTokens))('%s refuses tokens that are none of its own', (_operationId, operation) => {
-  const { token } = developer;
-  const forSessions = operation.schemes.includes('SessionToken');
-  const forDevelopers = operation.schemes.includes('DeveloperToken');
+    test.each<[string, Record<string, string>]>([
+      ['without a token', {}],
+      ['with an empty header', { authorization: '' }],
+      ['with the scheme alone', { authorization: 'Bearer' }],
+      ['with an empty token', { authorization: 'Bearer ' }],
+      ['with another scheme', { authorization: `Basic ${token}` }],
+      ['with a bare token', { authorization: token }],
+      ['with two tokens', { authorization: `Bearer ${token}, Bearer ${token}` }],
+      ['with a token and more behind it', { authorization: `Bearer ${token} x` }],
+      ['with a token in the query only', {}],
+    ])('%s', async (how, headers) => {
+      // Where a token may be left out, what is no token is none.
+      if (!operation.bearer) return;
+      const path = examplePath(operation.path);
+      const query = how.includes('query') ? `?access_token=${token}` : '';
+      expectRefused(await call(operation, headers, path + query), operation);
+    });
 
-  test.each<[string, Record<string, string>]>([
-    ['without a token', {}],
-    ['with an empty header', { authorization: '' }],
-    ['with the scheme alone', { authorization: 'Bearer' }],
-    ['with an empty token', { authorization: 'Bearer ' }],
-    ['with another scheme', { authorization: `Basic ${token}` }],
-    ['with a bare token', { authorization: token }],
-    ['with two tokens', { authorization: `Bearer ${token}, Bearer ${token}` }],
-    ['with a token and more behind it', { authorization: `Bearer ${token} x` }],
-    ['with a token in the query only', {}],
-  ])('%s', async (how, headers) => {
-    // Where a token may be left out, what is no token is none.
-    if (!operation.bearer) return;
-    const path = examplePath(operation.path);
-    const query = how.includes('query') ? `?access_token=${token}` : '';
-    expectRefused(await call(operation, headers, path + query), operation);
-  });
+    test.each<[string, () => string | Promise<string>]>([
+      ['nonsense', () => 'nonsense'],
+      ['a token cut short', () => (forSessions ? live.token : token).slice(0, -1)],
+      ['that of an expired session of a developer', () => expired.token],
+      ['the application secret', () => app.secret],
+      ["a sandbox's", () => sandbox.body.token],
+      ['one with the algorithm none', () => withoutSignature(token)],
+      ['an API token that was revoked', () => revoked.token],
+      ['an API token that has expired', () => short.token],
+      ["an agent's that has expired", () => expiredAgent],
+      ['an API token that never was', () => `lkd_${randomBytes(32).toString('base64url')}`],
+      ["a reseller's token that never was", () => `lkr_${randomBytes(32).toString('base64url')}`],
+      ...(forSessions
+        ? []
+        : ([
+            ["a user's signed token", () => live.token],
+            ["a user's encrypted token", () => encrypted.session.token],
+            ["a user's session id", () => live.session_id],
+          ] as [string, () => string][])),
+      ...(forDevelopers
+        ? []
+        : ([
+            ["a developer's token", () => token],
+            ['an API token', async () => (await newApiToken(api, developer, SCOPES)).token],
+          ] as [string, () => string | Promise<string>][])),
+      ...(operation.schemes.includes('AgentToken')
+        ? []
+        : ([["an agent's token", () => newAgentToken(api)]] as [string, () => Promise<string>][])),
+      ...(operation.schemes.includes('ResellerToken') || !hasResellers
+        ? []
+        : ([["a reseller's", () => resellerToken(owner, ['read', 'write'])]] as [
+            string,
+            () => Promise<string>,
+          ][])),
+    ])('%s', async (_how, make) => {
+      const headers = { authorization: `Bearer ${await make()}` };
+      expectRefused(await call(operation, headers, examplePath(operation.path)), operation);
+    });
 
-  test.each<[string, () => string | Promise<string>]>([
-    ['nonsense', () => 'nonsense'],
-    ['a token cut short', () => (forSessions ? live.token : token).slice(0, -1)],
-    ['that of an expired session of a developer', () => expired.token],
-    ['the application secret', () => app.secret],
-    ["a sandbox's", () => sandbox.body.token],
-    ['one with the algorithm none', () => withoutSignature(token)],
-    ['an API token that was revoked', () => revoked.token],
-    ['an API token that has expired', () => short.token],
-    ["an agent's that has expired", () => expiredAgent],
-    ['an API token that never was', () => `lkd_${randomBytes(32).toString('base64url')}`],
-    ["a reseller's token that never was", () => `lkr_${randomBytes(32).toString('base64url')}`],
-    ...(forSessions
-      ? []
-      : ([
-          ["a user's signed token", () => live.token],
-          ["a user's encrypted token", () => encrypted.session.token],
-          ["a user's session id", () => live.session_id],
-        ] as [string, () => string][])),
-    ...(forDevelopers
-      ? []
-      : ([
-          ["a developer's token", () => token],
-          ['an API token', async () => (await newApiToken(api, developer, SCOPES)).token],
-        ] as [string, () => string | Promise<string>][])),
-    ...(operation.schemes.includes('AgentToken')
-      ? []
-      : ([["an agent's token", () => newAgentToken(api)]] as [string, () => Promise<string>][])),
-    ...(operation.schemes.includes('ResellerToken') || !hasResellers
-      ? []
-      : ([["a reseller's", () => resellerToken(owner, ['read', 'write'])]] as [
-          string,
-          () => Promise<string>,
-        ][])),
-  ])('%s', async (_how, make) => {
-    const headers = { authorization: `Bearer ${await make()}` };
-    expectRefused(await call(operation, headers, examplePath(operation.path)), operation);
-  });
-
-  test('before anything about the request itself is said', async () => {
-    const authorization = { authorization: 'Bearer nonsense' };
-    const path = examplePath(operation.path);
-    const answers = [await call(operation, authorization, await locate(owner, operation.path))];
-    if (takesJson(operation)) {
-      answers.push(await call(operation, authorization, path, '{'));
-      answers.push(await call(operation, authorization, path, {}));
-    }
-    for (const answer of answers) {
-      expectRefused(answer, operation);
-      expect(answer.body).not.toHaveProperty('errors');
-    }
-  });
-});
+    test('before anything about the request itself is said', async () => {
+      const authorization = { authorization: 'Bearer nonsense' };
+      const path = examplePath(operation.path);
+      const answers = [await call(operation, authorization, await locate(owner, operation.path))];
+      if (takesJson(operation)) {
+        answers.push(await call(operation, authorization, path, '{'));
+        answers.push(await call(operation, authorization, path, {}));
+      }
+      for (const answer of answers) {
+        expectRefused(answer, operation);
+        expect(answer.body).not.toHaveProperty('errors');
+      }
+    });
+  },
+);
 
 describe.each(named([...ofDevelopers, ...ofResellers]))(
   '%s holds the scopes of a token',

@@ -404,10 +404,20 @@ test.each(developersSide)(
 );
 
 /** Operations that are nobody's but ours, beside those of the specification. */
-const ADDED = /^\/api\/v2\/(dev|client)\//;
+const ADDED = /^\/api\/(v2\/(dev|client)|v1\/agent)\//;
+
+/** The specification gives it no success. */
+const NEVER_SUCCEEDS = 'getPaymentChallenge';
+
+test('the challenge to pay takes nothing and is always 402, as specified', () => {
+  const found = operation(NEVER_SUCCEEDS);
+  expect(found).toMatchObject({ method: 'GET', path: '/api/v1', parameters: [], requestBody: undefined });
+  expect(Object.keys(found.responses)).toEqual(['400', '402', '500', '503']);
+});
 
 test('the contract has these operations; others are additions to v2', () => {
   const known = [
+    NEVER_SUCCEEDS,
     ...Object.keys({ ...specified, ...guidance, ...besides }),
     ...developersSide.map(([id]) => id),
   ];
@@ -511,6 +521,7 @@ test('the status of a success is success', () => {
 test('what succeeds without JSON says what it is', () => {
   for (const { operationId, responses } of operations) {
     const successes = Object.entries(responses).filter(([status]) => status < '300');
+    if (operationId === NEVER_SUCCEEDS) continue;
     expect(successes.length, operationId).toBeGreaterThan(0);
     for (const [, content] of successes) expect(Object.keys(content).length, operationId).toBeGreaterThan(0);
   }

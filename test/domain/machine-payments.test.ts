@@ -23,7 +23,7 @@ const client = { address: '127.0.0.1' };
 const asked: ChargeRequest[] = [];
 const taken = new Set<string>();
 /** What becomes of the next charges; of all others nothing special. */
-const fates: (() => void)[] = [];
+const fates: (() => void | Promise<void>)[] = [];
 
 beforeEach(() => {
   asked.length = 0;
@@ -39,7 +39,7 @@ const create = (networkId: string | undefined) =>
       async charge(request) {
         asked.push(request);
         const fate = fates.shift();
-        if (fate) fate();
+        if (fate) await fate();
         taken.add(request.key);
         return { paymentRef: `ch_${request.key}`, paidAt: clock.now() };
       },
@@ -159,6 +159,10 @@ test('while the processor cannot be used it is 503, and the challenge can still 
 
 test('twenty times at once: one token, one charge, and the others hear that it is used', async () => {
   const challenge = newChallenge();
+  // All are charged before the first is settled.
+  const { promise: everyone, resolve } = Promise.withResolvers<void>();
+  fates.push(...Array.from({ length: 19 }, () => () => everyone));
+  fates.push(resolve);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => pay(challenge)));
   const refused = results.filter((result) => result.status === 'rejected');
   expect(refused).toHaveLength(19);
