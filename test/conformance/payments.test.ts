@@ -9,6 +9,7 @@ import {
 import { SECOND } from '../support/clock.ts';
 import type { PaymentsHarness, SignedNotice } from './support/payments.ts';
 import { startStripe } from './support/stripe-harness.ts';
+import { startTestProcessor } from './support/test-processor-harness.ts';
 
 const HOUR = 3600 * SECOND;
 
@@ -35,6 +36,7 @@ const yearly: Product = {
 
 /** Each with its processor; undefined where that cannot be had. */
 const processors: readonly (readonly [string, PaymentsHarness | undefined])[] = [
+  ['the test processor', await startTestProcessor()],
   ['Stripe (stripe-mock)', await startStripe()],
 ];
 
@@ -442,7 +444,8 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         expect(charge.paymentRef).not.toBe('');
         expect(Math.abs(charge.paidAt.getTime() - harness.clock.now().getTime())).toBeLessThan(2 * SECOND);
         expect(await (await harness.open()).charge(wanted)).toEqual(charge);
-        const another = await (await harness.open()).charge({ ...wanted, key: 'machine:b' });
+        const token = harness.tokens.accepted;
+        const another = await (await harness.open()).charge({ ...wanted, key: 'machine:b', token });
         expect(another.paymentRef).not.toBe(charge.paymentRef);
       });
 

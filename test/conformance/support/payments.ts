@@ -47,6 +47,6 @@ export interface PaymentsHarness {
   ofAnotherAccount(): Promise<SignedNotice>;
   /** The notice, signed now by somebody who does not know the secret. */
   forge(notice: SignedNotice): SignedNotice;
-  /** Tokens of machine payments: what the processor does with them. */
+  /** Tokens of machine payments: what the processor does with them. One that is accepted may pay once: each is another one. */
   readonly tokens: { readonly accepted: string; readonly declined: string };
 }

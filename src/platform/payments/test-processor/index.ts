@@ -59,12 +59,17 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
 
   async function work(signal = new AbortController().signal): Promise<boolean> {
     let more = false;
-    for (const { doDue } of [checkouts, subscriptions, payments]) {
-      let count = 0;
-      while (count < CHANGES_A_TURN && !signal.aborted && (await doDue())) count += 1;
-      more ||= count === CHANGES_A_TURN;
+    try {
+      for (const { doDue } of [checkouts, subscriptions, payments]) {
+        let count = 0;
+        while (count < CHANGES_A_TURN && !signal.aborted && (await doDue())) count += 1;
+        more ||= count === CHANGES_A_TURN;
+      }
+    } finally {
+      // What has happened is told, even if something else cannot be done.
+      if (!signal.aborted) more = (await notices.send(signal)) || more;
     }
-    return !signal.aborted && ((await notices.send(signal)) || more);
+    return more && !signal.aborted;
   }
 
   return {
