@@ -61,7 +61,7 @@ export interface paths {
          *
          *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
          *     in a minute for one username from one address (the right password still opens the account from its own machine),
-         *     and when too many passwords wait to be hashed.
+         *     when too many passwords wait to be hashed, and when too many logins of one user wait.
          */
         post: operations["loginUserV2"];
         delete?: never;
@@ -87,7 +87,8 @@ export interface paths {
          *     the switch `hwid_lock` says: otherwise 403 `HWID_MISMATCH`.
          *
          *     Unknown keys, and those of another application, give 404 `LICENSE_NOT_FOUND`; banned, paused and late ones 400
-         *     `LICENSE_UNUSABLE`. After 10 wrong machines in a minute for one user from one address: 429. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
+         *     `LICENSE_UNUSABLE`. After 10 wrong machines in a minute for one user from one address, and when too many logins
+         *     wait: 429. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
          *     subscription, bans and VPN blocking refuse as they do at login.
          *
          *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
@@ -452,7 +453,7 @@ export interface paths {
          *
          *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
          *     in a minute for one username from one address (the right password still opens the account from its own machine),
-         *     and when too many passwords wait to be hashed.
+         *     when too many passwords wait to be hashed, and when too many logins of one user wait.
          */
         post: operations["loginUser"];
         delete?: never;

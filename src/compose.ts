@@ -40,7 +40,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const agents = composeAgents({ ...foundation, ...accounts, payments: billing.payments });
   const all = { ...foundation, ...accounts, ...licensing, ...products, ...billing, ...messages };
 
-  const { tokens, keys, clock, limits, metrics, vpn, config } = foundation;
+  const { tokens, keys, clock, limits, metrics, passwords, vpn, config } = foundation;
   const cluster = createCluster(all);
   const services: Services = {
     ...accounts,
@@ -51,6 +51,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...agents,
     limits,
     metrics,
+    passwords,
     vpn,
     cluster,
     health: createHealth({ ...all, cluster }),

@@ -19,6 +19,7 @@ import type { MachinePayments } from './machine-payments/machine-payments.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
 import type { Payments } from './platform/payments/index.ts';
+import type { Passwords } from './passwords/passwords.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import type { BrokerFeed } from './relay/broker-feed.ts';
@@ -59,6 +60,7 @@ export interface Services {
   readonly metrics: Metrics;
   readonly moderation: Moderation;
   readonly payments: Payments;
+  readonly passwords: Passwords;
   readonly plans: Plans;
   readonly planSubscriptions: PlanSubscriptions;
   readonly realtime: Realtime;

@@ -59,6 +59,7 @@ export interface Exchange {
 interface Marks {
   readonly 'x-rate-limit'?: RateLimitScope;
   readonly 'x-signature'?: SignatureMode;
+  readonly 'x-hashes-password'?: boolean;
   /** How large a body may be. */
   readonly 'x-max-bytes'?: number;
 }
@@ -122,7 +123,8 @@ export async function bindContract(
       if (!('requestBody' in operation)) return;
       if ((operation.security ?? []).length > 0 && !context.security['authorized']) return;
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
-      const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = operation as Marks;
+      const marks = operation as Marks;
+      const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = marks;
       if (!mediaTypes.includes('application/json')) {
         const owner = identityOf(context).actor?.developerId ?? '';
         const hold = (body: AsyncIterable<Uint8Array>) => held.hold(exchange, owner, body);
@@ -133,6 +135,8 @@ export async function bindContract(
       request.requestBody = exchange.body = value;
       exchange.bytes = bytes;
       if (scope) await countRequest(services, scope, appIdOf(value), exchange.client, exchange.answerHeaders);
+      // Before anything is looked up: a flood costs little, and the answer says nothing of any application.
+      if (marks['x-hashes-password']) services.passwords.assertRoom();
       if (mode) {
         request.signer = await signerOf(services, mode, exchange.request.headers, appIdOf(value), bytes);
       }

@@ -45,6 +45,7 @@ export interface ContractOperation {
   readonly headers: readonly string[];
   /** What its limit counts for. */
   readonly rateLimit: string | undefined;
+  readonly hashesPassword: boolean;
   readonly deprecated: boolean;
   readonly codes: readonly string[];
   readonly parameters: readonly Parameter[];
@@ -69,6 +70,7 @@ interface RawOperation {
   readonly 'x-scopes'?: readonly string[];
   readonly 'x-signature'?: 'required' | 'optional';
   readonly 'x-rate-limit'?: string;
+  readonly 'x-hashes-password'?: boolean;
   readonly deprecated?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
@@ -118,6 +120,7 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
             .filter((parameter) => parameter.in === 'header')
             .map(({ name, required }) => (required ? name : `${name}?`)),
           rateLimit: operation['x-rate-limit'],
+          hashesPassword: operation['x-hashes-password'] === true,
           deprecated: operation.deprecated ?? false,
           codes: operation['x-error-codes'] ?? [],
           parameters,

@@ -16,7 +16,7 @@ const READERS = 64;
  * Keeps every password hash of this process waiting: the threads that make them open a pipe to which nobody writes.
  * @returns lets them go on, as the end of the test does at the latest
  */
-async function holdHashes(): Promise<() => Promise<void>> {
+export async function holdHashes(): Promise<() => Promise<void>> {
   const pipe = join(await temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const readers = Array.from({ length: READERS }, () => open(pipe));
