@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { lockExclusive, lockShared } from '../platform/database/advisory-lock.ts';
+import { clearPreviousSecrets as clearSecrets } from '../platform/database/previous-secrets.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { ApplicationStatus } from './application-state.ts';
@@ -180,14 +181,12 @@ export async function replaceSecret(
 }
 
 /** Deletes secrets whose overlap is over. @returns how many */
-export async function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promise<number> {
-  const some = db('applications').where('previous_secret_until', '<=', now).limit(limit).select('app_id');
-  return (
-    db('applications')
-      .whereIn('app_id', some)
-      // Asked twice, because a secret may be rotated while its row is waited for.
-      .where('previous_secret_until', '<=', now)
-      .update({ previous_secret_sealed: null, previous_secret_until: null })
+export function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promise<number> {
+  return clearSecrets(
+    db,
+    { table: 'applications', id: 'app_id', until: 'previous_secret_until' },
+    now,
+    limit,
   );
 }
 

@@ -53,6 +53,8 @@ export interface Exchange {
   body?: unknown;
   /** The body as it came, once it was read; of an upload its SHA-256, where it must be known. */
   bytes?: Buffer;
+  /** Whether room was taken for the body, until the answer. */
+  isHeld?: boolean;
 }
 
 /** Marks of an operation that this service acts upon. */
@@ -127,7 +129,10 @@ export async function bindContract(
       const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = marks;
       if (!mediaTypes.includes('application/json')) {
         const owner = identityOf(context).actor?.developerId ?? '';
-        const hold = (body: AsyncIterable<Uint8Array>) => held.hold(exchange, owner, body);
+        const hold = (body: AsyncIterable<Uint8Array>) => {
+          exchange.isHeld = true;
+          return held.hold(exchange, owner, body);
+        };
         request.upload = await openUpload(exchange, mediaTypes, hold, limit);
         return;
       }
@@ -161,7 +166,7 @@ export async function bindContract(
       try {
         return await api.handleRequest(request, request, exchange);
       } finally {
-        held.release(exchange);
+        if (exchange.isHeld) held.release(exchange);
       }
     },
   };

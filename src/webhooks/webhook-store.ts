@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { clearPreviousSecrets as clearSecrets } from '../platform/database/previous-secrets.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
 
@@ -110,17 +111,12 @@ export async function forgetWebhook(db: Knex, webhookId: string): Promise<void> 
 }
 
 /** Deletes secrets whose overlap is over. @returns how many */
-export async function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promise<number> {
-  const some = db('webhooks')
-    .where('previous_secret_expires_at', '<=', now)
-    .limit(limit)
-    .select('webhook_id');
-  return (
-    db('webhooks')
-      .whereIn('webhook_id', some)
-      // Asked twice, because a secret may be rotated while its row is waited for.
-      .where('previous_secret_expires_at', '<=', now)
-      .update({ previous_secret_sealed: null, previous_secret_expires_at: null })
+export function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promise<number> {
+  return clearSecrets(
+    db,
+    { table: 'webhooks', id: 'webhook_id', until: 'previous_secret_expires_at' },
+    now,
+    limit,
   );
 }
 

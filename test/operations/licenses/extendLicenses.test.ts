@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { ban, newApp, newDeveloper, newHwid, newUser, type App } from '../../support/fixtures.ts';
+import { whileUserIsHeld } from '../../support/held-user.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays, verifyAnew } from '../support/journeys.ts';
@@ -237,17 +238,8 @@ describe('while a holder is waited for', () => {
   /** Extends a key of 30 days and its holder by 7, and does something else while he is held by somebody else. */
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const { license_id, user } = await redeemed(api, app);
-    const database = await connectTo(databaseUrl);
-    await database.query('begin');
-    const held = 'select from users where app_id = $1 and username = $2 for update';
-    await database.query(held, [app.app_id, user.username]);
-    const extending = licensesOf(api, app).extend({ days: 7, license_ids: [license_id] });
-    const waiting = `select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
-    await happening();
-    await database.query('rollback');
-    return { answer: await extending, user };
+    const extending = () => licensesOf(api, app).extend({ days: 7, license_ids: [license_id] });
+    return { answer: await whileUserIsHeld(databaseUrl, app, user.username, extending, happening), user };
   }
 
   test('a pause of the application does not wait, and stops the clock as it does after it', async () => {

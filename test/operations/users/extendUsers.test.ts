@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { ban, newApp, newHwid, unique, type App } from '../../support/fixtures.ts';
+import { whileUserIsHeld } from '../../support/held-user.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
@@ -155,16 +156,8 @@ describe('while a user is waited for', () => {
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const [user] = (await users(app, 1)) as [string];
     await give(app, user, 'Pro', 1);
-    const database = await connectTo(service.databaseUrl);
-    await database.query('begin');
-    await database.query('select from users where user_id = $1 for update', [user]);
-    const extending = extend(app, { days: 7, tier: 'Pro', all: true });
-    const waiting = `select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
-    await happening();
-    await database.query('rollback');
-    return { answer: await extending, user };
+    const extending = () => extend(app, { days: 7, tier: 'Pro', all: true });
+    return { answer: await whileUserIsHeld(service.databaseUrl, app, 'user 0', extending, happening), user };
   }
 
   test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
