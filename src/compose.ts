@@ -13,12 +13,14 @@ import { composeProducts } from './compose/products.ts';
 import { createHealth } from './health/health.ts';
 import { bindContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
+import type { Payments } from './platform/payments/index.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import type { Services } from './services.ts';
 
 export interface Composition {
   readonly services: Services;
   readonly server: Server;
+  readonly payments: Payments;
 }
 
 /**
@@ -30,14 +32,14 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const accounts = composeAccounts(foundation);
   const licensing = composeLicensing({ ...foundation, ...accounts });
   const products = composeProducts({ ...foundation, ...accounts, ...licensing });
-  const { checkoutPage, ...billing } = await composeBilling({
+  const { payments, checkoutPage, ...billing } = await composeBilling({
     ...foundation,
     ...accounts,
     ...licensing,
     ...products,
   });
   const messages = composeMessages({ ...foundation, ...accounts, ...licensing, ...products });
-  const agents = composeAgents({ ...foundation, ...accounts, payments: billing.payments });
+  const agents = composeAgents({ ...foundation, ...accounts, payments });
   const all = { ...foundation, ...accounts, ...licensing, ...products, ...billing, ...messages };
 
   const { tokens, keys, clock, limits, metrics, passwords, vpn, config } = foundation;
@@ -79,7 +81,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     metricsToken: config.metricsToken,
     isPublic: config.baseUrl !== undefined || config.trustedProxies.length > 0,
   });
-  return { services, server };
+  return { services, server, payments };
 }
 
 /** The contract says how large a file may be unless the configuration does. */

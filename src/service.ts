@@ -44,41 +44,46 @@ export async function startService(
   logger: Logger,
   sources: Sources = {},
 ): Promise<RunningService> {
-  return withDatabase(config, logger, sources, async ({ services, server, database, opened }, setUrls) => {
-    const drain = prepareDrain(server);
-    const membership = services.cluster.join();
-    opened.defer(() => membership.leave());
-    // Before anybody connects, so that whoever is let in misses nothing.
-    const relay = await services.relay.start();
-    opened.defer(() => relay.stop());
-    const brokerFeed = await services.brokerFeed?.start();
-    opened.defer(() => brokerFeed?.stop());
-    // Together, because each of them may take most of the time that there is.
-    const serving: (() => unknown)[] = [];
-    opened.defer(() => together(serving));
-    const realtime = services.realtime.start();
-    serving.push(() => realtime.stop());
-    const mqttListener = await listenForMqtt(services, config);
-    if (mqttListener) serving.push(() => mqttListener.close());
-    await listen(server, config);
-    serving.push(drain);
-    const localUrl = addressOf(server.address() as AddressInfo);
-    const baseUrl = config.baseUrl ?? localUrl;
-    setUrls(baseUrl, localUrl);
-    const payments = await services.payments.start();
-    serving.push(() => payments.stop());
-    const housekeeping = startHousekeeping(services, logger);
-    serving.push(() => housekeeping.stop());
-    const webhooks = await services.webhooks.start();
-    serving.push(() => webhooks.stop());
-    return {
-      baseUrl,
-      mqttPort: mqttListener?.port,
-      services,
-      database,
-      stop: () => opened.disposeAsync(),
-    };
-  });
+  return withDatabase(
+    config,
+    logger,
+    sources,
+    async ({ services, server, payments, database, opened }, setUrls) => {
+      const drain = prepareDrain(server);
+      const membership = services.cluster.join();
+      opened.defer(() => membership.leave());
+      // Before anybody connects, so that whoever is let in misses nothing.
+      const relay = await services.relay.start();
+      opened.defer(() => relay.stop());
+      const brokerFeed = await services.brokerFeed?.start();
+      opened.defer(() => brokerFeed?.stop());
+      // Together, because each of them may take most of the time that there is.
+      const serving: (() => unknown)[] = [];
+      opened.defer(() => together(serving));
+      const realtime = services.realtime.start();
+      serving.push(() => realtime.stop());
+      const mqttListener = await listenForMqtt(services, config);
+      if (mqttListener) serving.push(() => mqttListener.close());
+      await listen(server, config);
+      serving.push(drain);
+      const localUrl = addressOf(server.address() as AddressInfo);
+      const baseUrl = config.baseUrl ?? localUrl;
+      setUrls(baseUrl, localUrl);
+      const processor = await payments.start();
+      serving.push(() => processor.stop());
+      const housekeeping = startHousekeeping(services, logger);
+      serving.push(() => housekeeping.stop());
+      const webhooks = await services.webhooks.start();
+      serving.push(() => webhooks.stop());
+      return {
+        baseUrl,
+        mqttPort: mqttListener?.port,
+        services,
+        database,
+        stop: () => opened.disposeAsync(),
+      };
+    },
+  );
 }
 
 /**

@@ -2,11 +2,13 @@ import type { Administrators } from './administration/administrators.ts';
 import type { ApiTokens } from './api-tokens/api-tokens.ts';
 import type { Applications } from './applications/applications.ts';
 import type { Audit } from './audit/audit.ts';
-import type { Checkouts } from './billing/checkouts.ts';
-import type { Invoices } from './billing/invoices.ts';
-import type { PlanSubscriptions } from './billing/plan-subscriptions.ts';
-import type { Reconciliation } from './billing/reconciliation.ts';
-import type { Settlement } from './billing/settlement.ts';
+import type {
+  Checkouts,
+  Invoices,
+  PlanSubscriptions,
+  Reconciliation,
+  Settlement,
+} from './billing/billing.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Developers } from './developers/developers.ts';
 import type { Events } from './events/events.ts';
@@ -18,7 +20,6 @@ import type { Limits } from './limits/limits.ts';
 import type { MachinePayments } from './machine-payments/machine-payments.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
-import type { Payments } from './platform/payments/index.ts';
 import type { Passwords } from './passwords/passwords.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Realtime } from './realtime/realtime.ts';
@@ -59,7 +60,6 @@ export interface Services {
   readonly machinePayments: MachinePayments;
   readonly metrics: Metrics;
   readonly moderation: Moderation;
-  readonly payments: Payments;
   readonly passwords: Passwords;
   readonly plans: Plans;
   readonly planSubscriptions: PlanSubscriptions;

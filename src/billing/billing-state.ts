@@ -1,10 +1,9 @@
-import type { DisputeFact } from '../platform/payments/index.ts';
-
 /** What has become of a payment since it was made. */
 export interface Reversal {
   /** In minor units, all refunds together. */
   readonly refunded_minor: number;
-  readonly dispute: DisputeFact['state'] | null;
+  /** Null when there was none. */
+  readonly dispute: 'open' | 'won' | 'lost' | null;
 }
 
 /** Whether the payer's bank has the money, for now or for good. */

@@ -1,4 +1,6 @@
-import type { NewPlan, Plans } from '../plans/plans.ts';
+import type { Services } from '../services.ts';
+
+type NewPlan = Parameters<Services['plans']['create']>[1];
 
 const COMMON = { currency: 'USD', licenses: null, balance: null, maxLicenses: null } as const;
 const PACK = { ...COMMON, period: 'lifetime', maxApps: 0, maxUsersPerApp: 0 } as const;
@@ -32,7 +34,7 @@ const DEMO_PLANS: readonly NewPlan[] = [
 ];
 
 /** Sells some plans where nobody has sold any yet. */
-export async function sellDemoPlans(plans: Plans): Promise<void> {
+export async function sellDemoPlans(plans: Services['plans']): Promise<void> {
   const { data } = await plans.listAll({ limit: 2, cursor: undefined });
   if (data.length > 1) return;
   const actor = { kind: 'service', id: 'demo', developerId: 'administrator', address: '127.0.0.1' } as const;

@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
-import { graceEnd } from '../plans/grace.ts';
+import { graceEnd } from '../plans/plan-state.ts';
 import { FREE_PLAN } from '../plans/plans.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { catalogue, errorSlug, type CatalogueEntry, type ErrorCode } from '../errors/catalogue.ts';
-import type { CheckoutStatus } from '../billing/checkouts.ts';
+import type { Services } from '../services.ts';
 import type { Deprecated } from './deprecation.ts';
 
 const STYLE = `
@@ -85,7 +85,9 @@ export function homePage(): string {
   );
 }
 
-const CHECKOUT_STATES: Readonly<Record<CheckoutStatus, string>> = {
+type CheckoutState = NonNullable<Awaited<ReturnType<Services['checkouts']['stateOf']>>>;
+
+const CHECKOUT_STATES: Readonly<Record<CheckoutState['status'], string>> = {
   open: 'This has not been paid yet.',
   processing:
     'The payment is on its way: your bank takes its time. It is granted as soon as the money has arrived.',
@@ -95,13 +97,7 @@ const CHECKOUT_STATES: Readonly<Record<CheckoutStatus, string>> = {
 };
 
 /** Where a payer comes back to who was sent nowhere else. */
-export function checkoutStatePage({
-  planName,
-  status,
-}: {
-  planName: string;
-  status: CheckoutStatus;
-}): string {
+export function checkoutStatePage({ planName, status }: CheckoutState): string {
   return page(
     'Checkout',
     `<p class="soft"><a href="/">Latchkey</a></p><h1>${escape(planName)}</h1>

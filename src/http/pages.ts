@@ -1,8 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import type { Checkouts } from '../billing/checkouts.ts';
 import { catalogue, errorSlug, isErrorCode, type ErrorCode } from '../errors/catalogue.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { CheckoutPage } from '../platform/payments/index.ts';
+import type { Services } from '../services.ts';
 import type { Deprecated } from './deprecation.ts';
 import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
 import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
@@ -20,7 +20,7 @@ interface Dependencies {
   /** The contract as it is served at `/openapi.json`. */
   readonly contractDocument: () => object;
   readonly deprecations: readonly Deprecated[];
-  readonly checkouts: Pick<Checkouts, 'stateOf'>;
+  readonly checkouts: Pick<Services['checkouts'], 'stateOf'>;
   /** Answers `/metrics`. */
   readonly metrics: RequestHandler;
   /** Where purchases are paid: the embedded test processor's; undefined where payments go through another one. */

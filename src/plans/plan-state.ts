@@ -1,4 +1,5 @@
-import type { Period } from './plan-store.ts';
+export type PlanKind = 'subscription' | 'license_quota' | 'reseller_balance';
+export type Period = 'monthly' | 'yearly' | 'lifetime';
 
 /** The plan that everybody begins with, and falls back to. */
 export const FREE_PLAN = 'free';
@@ -16,4 +17,12 @@ export function choosePlan<Plan extends { readonly period: Period }>(
 ): Plan | undefined {
   const wanted = period === undefined ? USUAL : ([period, 'lifetime'] as const);
   return wanted.map((each) => ofName.find((plan) => plan.period === each)).find((plan) => plan !== undefined);
+}
+
+/** How long the users of a developer go on as before when his paid plan has ended. */
+export const GRACE_MS = 14 * 24 * 60 * 60 * 1000;
+
+/** When the time is over in which the users of a developer whose plan has lapsed go on as before. */
+export function graceEnd(lapsedAt: Date): Date {
+  return new Date(lapsedAt.getTime() + GRACE_MS);
 }

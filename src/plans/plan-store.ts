@@ -1,8 +1,6 @@
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../platform/database/errors.ts';
-
-export type PlanKind = 'subscription' | 'license_quota' | 'reseller_balance';
-export type Period = 'monthly' | 'yearly' | 'lifetime';
+import type { Period, PlanKind } from './plan-state.ts';
 
 export interface PlanRow {
   readonly plan_id: string;

@@ -5,12 +5,13 @@ import { fromMinor, isCurrency, toMinor } from '../money/money.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
-import { choosePlan, FREE_PLAN } from './plan-state.ts';
+import { choosePlan, FREE_PLAN, type Period, type PlanKind } from './plan-state.ts';
 import * as store from './plan-store.ts';
-import type { Period, PlanKind, PlanRow } from './plan-store.ts';
+import type { PlanRow } from './plan-store.ts';
 
 export { FREE_PLAN } from './plan-state.ts';
-export type { Period, PlanKind, PlanRow } from './plan-store.ts';
+export type { Period, PlanKind } from './plan-state.ts';
+export type { PlanRow } from './plan-store.ts';
 
 /** What a plan is sold for and what it gives, as an administrator sets it. */
 export interface PlanTerms {

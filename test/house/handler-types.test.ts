@@ -174,8 +174,11 @@ describe('a handler adapts, calls and returns', () => {
     for (const { file } of operationFiles) expect(found).toContain(file);
     const helpers = found.filter((file) => !operationFiles.some((operation) => operation.file === file));
     expect(helpers).toEqual([
+      'handlers/administration/plan.ts',
       'handlers/applications/application.ts',
       'handlers/bans/ban.ts',
+      'handlers/billing/invoice.ts',
+      'handlers/billing/subscription.ts',
       'handlers/client/cached.ts',
       'handlers/client/signed-session.ts',
       'handlers/client/verification.ts',
