@@ -14,7 +14,8 @@ function shellBlocks(readme: string, heading: string): string[] {
 
 test("README's calls work as printed, with the values that the terminal shows", async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-  const service = await spawnService({ DATA_DIR: await temporaryDataDir() });
+  const dataDir = await temporaryDataDir();
+  const service = await spawnService({ DATA_DIR: dataDir });
   const shown = (name: string) => new RegExp(`^ *${name} +(\\S+)`, 'm').exec(service.output().stdout)![1]!;
   const values = {
     URL: shown('address'),
@@ -28,9 +29,11 @@ test("README's calls work as printed, with the values that the terminal shows", 
     /^(URL|APP_ID|SECRET|KEY)=.*$/gm,
     (_, name: keyof typeof values) => `${name}=${values[name]}`,
   );
-  const script = [set, ...calls, ...shellBlocks(readme, "The developer's side")]
+  const further = ["The developer's side", 'Money'].flatMap((heading) => shellBlocks(readme, heading));
+  const script = [set, ...calls, ...further]
     .join('')
     .replaceAll('/tmp/', `${await temporaryFolder()}/`)
+    .replaceAll(' data/', ` ${dataDir}/`)
     .replace(/^(curl .*)$/gm, '$1; echo');
   const { stdout } = await run('sh', ['-euc', script]);
 
@@ -41,10 +44,13 @@ test("README's calls work as printed, with the values that the terminal shows", 
   expect(answers.map(({ status, code }) => code ?? status)).toEqual([
     ...Array<string>(7).fill('success'),
     'VALIDATION_FAILED',
-    ...Array<string>(10).fill('success'),
+    ...Array<string>(13).fill('success'),
+    'PAYMENT_REQUIRED',
   ]);
   expect(lines.filter((line) => /^AURORA(-[0-9A-Z]{4}){4},Pro,30,Order 1001,/.test(line))).toHaveLength(3);
   expect(lines).toContain('206');
+  expect(lines).toContain('303');
+  expect(stdout).toMatch(/^WWW-Authenticate: Payment id=/m);
   expect(answers[3]).toMatchObject({ valid: true, username: 'ada' });
 
   const printed = [...readme.matchAll(/^```json\n(.*?)^```/gms)].map(
