@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
 import type { Developers } from '../developers/developers.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import { lockExclusive } from '../platform/database/advisory-lock.ts';
@@ -51,6 +52,7 @@ interface Dependencies {
   readonly plans: Plans;
   readonly developers: Developers;
   readonly entitlements: Entitlements;
+  readonly metrics: Pick<Metrics, 'countNotice'>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -60,7 +62,7 @@ interface Dependencies {
 class Mismatch extends Error {}
 
 export function createSettlement(deps: Dependencies): Settlement {
-  const { knex, payments, plans, developers, entitlements, logger, clock, newId } = deps;
+  const { knex, payments, plans, developers, entitlements, metrics, logger, clock, newId } = deps;
   const { processor } = payments;
 
   async function checkoutOf(trx: Knex.Transaction, reference: string): Promise<CheckoutRow> {
@@ -322,12 +324,32 @@ export function createSettlement(deps: Dependencies): Settlement {
     return refused;
   }
 
+  /** Settles a notice, once. */
+  async function take({ noticeId, type, facts }: Notice, address: string): Promise<NoticeOutcome> {
+    return knex.transaction(async (trx) => {
+      await lockExclusive(trx, LOCK);
+      if (await noticeStore.isKnown(trx, processor, noticeId)) return 'repeated';
+      const refused = await settleAll(trx, facts, address);
+      const outcome = refused.length > 0 ? 'refused' : 'applied';
+      await noticeStore.insertNotice(trx, {
+        processor,
+        notice_id: noticeId,
+        type,
+        outcome,
+        detail: refused.length > 0 ? refused.join('; ') : null,
+        received_at: clock.now(),
+      });
+      return outcome;
+    });
+  }
+
   async function read(body: Buffer, headers: IncomingHttpHeaders): Promise<Notice | undefined> {
     try {
       return await talkTo(() => payments.readNotice(body, headers));
     } catch (error) {
       if (!(error instanceof PaymentsError)) throw error;
       logger.warn({ processor, fault: error.fault }, 'a notice of a payment was refused');
+      metrics.countNotice('invalid');
       throw new ApiError('INVALID_PAYMENT_NOTICE', { cause: error });
     }
   }
@@ -335,23 +357,9 @@ export function createSettlement(deps: Dependencies): Settlement {
   return {
     async receive(body, headers, { address }) {
       const notice = await read(body, headers);
-      if (!notice) return 'ignored';
-      const { noticeId, type, facts } = notice;
-      return knex.transaction(async (trx) => {
-        await lockExclusive(trx, LOCK);
-        if (await noticeStore.isKnown(trx, processor, noticeId)) return 'repeated';
-        const refused = await settleAll(trx, facts, address);
-        const outcome = refused.length > 0 ? 'refused' : 'applied';
-        await noticeStore.insertNotice(trx, {
-          processor,
-          notice_id: noticeId,
-          type,
-          outcome,
-          detail: refused.length > 0 ? refused.join('; ') : null,
-          received_at: clock.now(),
-        });
-        return outcome;
-      });
+      const outcome = notice ? await take(notice, address) : 'ignored';
+      metrics.countNotice(outcome);
+      return outcome;
     },
 
     async settle(facts, address) {

@@ -24,6 +24,11 @@ export async function composeBilling(before: Foundation & Accounts & Licensing &
     signingSecret: bytes,
     notifyUrl: () => `${before.localUrl()}/api/v2/payments/webhook`,
   });
+  if (payments.processor === 'test' && config.baseUrl !== undefined) {
+    before.logger.warn(
+      'payments go through the test processor: no money moves, and a test card pays for everything (set STRIPE_SECRET_KEY)',
+    );
+  }
   const entitlements = createEntitlements(before);
   const known = { ...before, payments, entitlements };
   const planSubscriptions = createPlanSubscriptions(known);

@@ -21,6 +21,8 @@ export interface Metrics {
   observeRequest(operation: string, status: number, startedAt: number): void;
   /** Notes how many sessions one statement looked up. */
   observeBatch(size: number): void;
+  /** Notes what became of a message of the payment processor. */
+  countNotice(outcome: string): void;
   /** What the metrics are about that are only read when somebody looks. */
   watch(sources: Sources): void;
   /** The same, of events and who listens to them. */
@@ -57,6 +59,12 @@ export function createMetrics(): Metrics {
     buckets: BATCH_BUCKETS,
     registers,
   });
+  const notices = new Counter({
+    name: 'latchkey_payment_notices_total',
+    help: 'Messages of the payment processor by what became of them',
+    labelNames: ['outcome'],
+    registers,
+  });
   const observers = new Map<string, (seconds: number) => void>();
   let watchesProcess = false;
 
@@ -75,6 +83,8 @@ export function createMetrics(): Metrics {
     },
 
     observeBatch: (size) => batches.observe(size),
+
+    countNotice: (outcome) => notices.inc({ outcome }),
 
     watch({ database, passwords, limits }) {
       const gauge = (name: string, help: string, read: () => Record<string, number>) =>

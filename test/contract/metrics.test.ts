@@ -39,6 +39,7 @@ describe('/metrics', () => {
     expect(types).toEqual({
       latchkey_http_request_duration_seconds: 'histogram',
       latchkey_session_lookup_batch_size: 'histogram',
+      latchkey_payment_notices_total: 'counter',
       latchkey_password_hashes: 'gauge',
       latchkey_password_hashes_refused_total: 'counter',
       latchkey_rate_limited_total: 'counter',
