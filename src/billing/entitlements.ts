@@ -93,10 +93,12 @@ export function createEntitlements(deps: Dependencies): Entitlements {
       if (latest?.invoice_id !== invoice.invoice_id) return;
       const reversed = isReversed(invoice.amount_minor, reversal);
       const refunded = invoice.amount_minor > 0 && refunded_minor >= invoice.amount_minor;
+      const { state, end_wanted } = (await store.findSubscription(trx, invoice.subscription_id))!;
+      // What was given back in full is not to be paid for again. A dispute may still be won, and a later period be paid already.
+      const unpaid = (refunded || dispute === 'lost') && state !== 'ended' ? 'no_credit' : null;
       await store.updateSubscription(trx, invoice.subscription_id, {
         reversed,
-        // What was given back in full is not to be paid for again. A dispute may still be won.
-        ...((refunded || dispute === 'lost') && { end_wanted: 'no_credit' }),
+        end_wanted: unpaid ?? (end_wanted === 'no_credit' ? null : end_wanted),
       });
     },
 

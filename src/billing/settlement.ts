@@ -202,6 +202,8 @@ export function createSettlement(deps: Dependencies): Settlement {
       if (state === 'open' || status === 'paid') {
         if (state !== 'paid') return;
       } else if (state !== 'paid') {
+        // What the bank has said no to is not waiting for it any more, whatever an older message says.
+        if (state === 'processing' && status !== 'open') return;
         await checkoutStore.updateCheckout(trx, id, { status: state });
         return;
       }

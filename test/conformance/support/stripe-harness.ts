@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import { API_VERSION } from '../../../src/platform/payments/stripe/client.ts';
 import { openStripe, type StripeSettings } from '../../../src/platform/payments/stripe/index.ts';
 import { toStripe } from '../../../src/platform/payments/stripe/amounts.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
 import { TestClock } from '../../support/clock.ts';
 import type { PaymentsHarness, SignedNotice } from './payments.ts';
 import { startStripeMock } from './stripe-mock.ts';
@@ -21,7 +22,7 @@ export interface StripeHarness extends PaymentsHarness {
 }
 
 /** Signs a body as Stripe does it. */
-export function sign(payload: string, clock: TestClock, secret = SECRET): SignedNotice {
+export function sign(payload: string, clock: Clock, secret = SECRET): SignedNotice {
   const timestamp = Math.floor(clock.now().getTime() / 1000);
   const signature = webhooks.generateTestHeaderString({ payload, secret, timestamp });
   return { body: Buffer.from(payload), headers: { 'stripe-signature': signature } };
@@ -32,7 +33,15 @@ export async function startStripe(): Promise<StripeHarness | undefined> {
   const mock = await startStripeMock();
   if (mock === undefined) return undefined;
   const clock = new TestClock();
-  const server = await startStripeServer(mock, clock);
+  return { ...harnessOf(await startStripeServer(mock, clock), clock), clock };
+}
+
+/** The same without Stripe's mock: see startStripeServer. @param clock that of the processes which use it */
+export async function startStripeAlone(clock: Clock): Promise<Omit<StripeHarness, 'clock'>> {
+  return harnessOf(await startStripeServer(undefined, clock), clock);
+}
+
+function harnessOf(server: StripeServer, clock: Clock): Omit<StripeHarness, 'clock'> {
   const { world } = server;
   const settings: StripeSettings = {
     secretKey: 'sk_test_example',
@@ -107,7 +116,6 @@ export async function startStripe(): Promise<StripeHarness | undefined> {
   }
 
   return {
-    clock,
     server,
     settings,
     event,

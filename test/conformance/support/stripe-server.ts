@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
-import type { TestClock } from '../../support/clock.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
 import { readForm } from './form.ts';
+import { exampleOf } from './stripe-examples.ts';
 import { answer, Refusal } from './stripe-routes.ts';
 import { StripeWorld, type Thing } from './stripe-world.ts';
 
@@ -31,26 +32,31 @@ export interface StripeServer {
   readonly asked: Asked[];
   /** Set by a test: what is refused, although the mock finds nothing wrong with it. */
   refuses: (method: string, path: string) => Refusal | undefined;
+  /** Set by a test: requests that come now get no answer. */
+  hangs: boolean;
 }
 
 /**
  * A Stripe that has a memory: each request goes to Stripe's mock first, which holds it against the contract, and is then
  * answered with the mock's example, changed to what Stripe would have kept. Ends with the calling test file.
+ * @param mock undefined for none: then requests are held against nothing, and the examples have only what we read
  */
-export async function startStripeServer(mock: string, clock: TestClock): Promise<StripeServer> {
+export async function startStripeServer(mock: string | undefined, clock: Clock): Promise<StripeServer> {
   const headers = { authorization: 'Bearer sk_test_example' };
   const world = new StripeWorld(clock, async (path) => {
+    if (mock === undefined) return exampleOf(path);
     const response = await fetch(`${mock}${path}`, { headers });
     return (await response.json()) as Thing;
   });
   const asked: Asked[] = [];
   const remembered = new Map<string, { readonly body: string; readonly answer: Promise<Answer> }>();
 
-  async function carryOut(request: IncomingMessage, body: string): Promise<Answer> {
-    const { pathname, search } = new URL(request.url!, mock);
+  /** What the mock answers. */
+  async function exampleFor(request: IncomingMessage, target: string, body: string): Promise<Answer> {
+    if (mock === undefined) return { status: 200, body: exampleOf(target) };
     // The mock does not know what is a preview.
     const known = body.split('&').filter((pair) => !PREVIEW.test(pair));
-    const example = await fetch(`${mock}${pathname}${search}`, {
+    const example = await fetch(`${mock}${target}`, {
       method: request.method!,
       headers: {
         authorization: request.headers.authorization!,
@@ -58,8 +64,14 @@ export async function startStripeServer(mock: string, clock: TestClock): Promise
       },
       ...(request.method === 'POST' && { body: known.join('&') }),
     });
-    const given = (await example.json()) as Thing;
-    if (!example.ok) return { status: example.status, body: given };
+    return { status: example.status, body: (await example.json()) as Thing };
+  }
+
+  async function carryOut(request: IncomingMessage, body: string): Promise<Answer> {
+    const { pathname, search } = new URL(request.url!, 'http://stripe');
+    const example = await exampleFor(request, `${pathname}${search}`, body);
+    if (example.status !== 200) return example;
+    const given = example.body;
     const params = readForm(body || search.slice(1));
     const path = pathname.replace('/v1/', '');
     const refusal = stripe.refuses(request.method!, path);
@@ -98,6 +110,7 @@ export async function startStripeServer(mock: string, clock: TestClock): Promise
         idempotencyKey: headers['idempotency-key'] as string | undefined,
         body,
       });
+      if (stripe.hangs) return;
       const given = await answerOnce(request, body);
       response.writeHead(given.status, {
         'content-type': 'application/json',
@@ -114,6 +127,6 @@ export async function startStripeServer(mock: string, clock: TestClock): Promise
     await once(server, 'close');
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const stripe: StripeServer = { url, world, asked, refuses: () => undefined };
+  const stripe: StripeServer = { url, world, asked, refuses: () => undefined, hangs: false };
   return stripe;
 }

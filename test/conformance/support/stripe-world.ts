@@ -1,4 +1,4 @@
-import type { TestClock } from '../../support/clock.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
 import { part, text, type Form } from './form.ts';
 
 /** An object of Stripe, as it comes. */
@@ -15,11 +15,11 @@ const HIDDEN = ['payments', 'params'];
 /** What an account at Stripe would have kept: objects by name, in the shape that the mock's examples have. */
 export class StripeWorld {
   readonly things = new Map<string, Thing>();
-  readonly #clock: TestClock;
+  readonly #clock: Clock;
   readonly #example: Example;
   #made = 0;
 
-  constructor(clock: TestClock, example: Example) {
+  constructor(clock: Clock, example: Example) {
     this.#clock = clock;
     this.#example = example;
   }

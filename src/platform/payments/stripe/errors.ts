@@ -6,12 +6,25 @@ const NOTHING_LEFT = new Set(['charge_already_refunded', 'charge_disputed', 'bal
 
 const NOT_FOUND = 404;
 
-/** Asks Stripe. @throws PaymentsError, PaymentsUnavailableError for what Stripe throws; everything else as it is */
+/** For all the requests that something takes, and the second attempts: whoever waits for it has an answer within 10 s. */
+const DONE_WITHIN_MS = 9_000;
+
+/**
+ * Asks Stripe. What takes too long is given up: that it has not happened is then no more certain than after a lost answer.
+ * @throws PaymentsError, PaymentsUnavailableError for what Stripe throws; everything else as it is
+ */
 export async function ask<T>(work: () => Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new PaymentsUnavailableError('Stripe does not answer in time')),
+    DONE_WITHIN_MS,
+  );
   try {
-    return await work();
+    return await Promise.race([work(), late.promise]);
   } catch (error) {
     throw error instanceof Stripe.errors.StripeError ? ownError(error) : error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

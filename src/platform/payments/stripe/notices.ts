@@ -21,6 +21,12 @@ const LATER_MS: Readonly<Record<string, number>> = {
   'customer.subscription.deleted': 999,
 };
 
+/** Whether a signature is from a time that has not come yet: Stripe's package asks only how old it is. */
+function isAhead(signature: string, now: number): boolean {
+  const signedAt = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1]);
+  return !(signedAt - Math.floor(now / 1000) <= TOLERANCE_SECONDS);
+}
+
 /**
  * Reads events of Stripe. What they tell is taken from the event; where its object lacks something, Stripe is asked for it:
  * - a paid session has no receipt, and one of a subscription no payment;
@@ -39,7 +45,16 @@ export function createNotices(stripe: Stripe, settings: StripeSettings, lookUps:
     const now = clock.now().getTime();
     for (const secret of settings.webhookSecrets) {
       try {
-        return stripe.webhooks.constructEvent(body, signature, secret, TOLERANCE_SECONDS, undefined, now);
+        const event = stripe.webhooks.constructEvent(
+          body,
+          signature,
+          secret,
+          TOLERANCE_SECONDS,
+          undefined,
+          now,
+        );
+        if (isAhead(signature, now)) break;
+        return event;
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError) continue;
         throw new PaymentsError('invalid', 'a notice of Stripe is not an event', { cause: error });

@@ -1,0 +1,29 @@
+import type { Thing } from './stripe-world.ts';
+
+const OBJECTS: Readonly<Record<string, string>> = {
+  charges: 'charge',
+  'checkout/sessions': 'checkout.session',
+  customers: 'customer',
+  disputes: 'dispute',
+  invoices: 'invoice',
+  payment_intents: 'payment_intent',
+  prices: 'price',
+  products: 'product',
+  refunds: 'refund',
+  subscriptions: 'subscription',
+};
+const PARTS: Readonly<Record<string, Thing>> = {
+  disputes: { data: [] },
+  invoice_payments: { data: [{ object: 'invoice_payment' }] },
+  invoices: { lines: { object: 'list', data: [{ object: 'line_item' }] } },
+  prices: { recurring: { interval_count: 1 } },
+  subscriptions: { items: { object: 'list', data: [{ object: 'subscription_item' }] } },
+};
+
+/** What there is at a path of Stripe's API before a test says more: the parts that we read, and no others. */
+export function exampleOf(target: string): Thing {
+  const [path] = target.replace('/v1/', '').split('?', 1) as [string];
+  const name = Object.keys({ ...OBJECTS, ...PARTS }).find((each) => `${path}/`.startsWith(`${each}/`));
+  if (name === undefined) throw new Error(`no example of ${target}`);
+  return structuredClone({ object: OBJECTS[name] ?? 'list', livemode: false, metadata: {}, ...PARTS[name] });
+}
