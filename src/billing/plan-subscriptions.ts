@@ -6,6 +6,7 @@ import type { Payments } from '../platform/payments/index.ts';
 import type { Plans } from '../plans/plans.ts';
 import { toProduct } from './product.ts';
 import { talkTo } from './processor-faults.ts';
+import type { Settlement } from './settlement.ts';
 import * as store from './subscription-store.ts';
 import type { SubscriptionRow } from './subscription-store.ts';
 
@@ -51,6 +52,7 @@ interface Dependencies {
   readonly knex: Knex;
   readonly plans: Plans;
   readonly payments: Payments;
+  readonly settlement: Pick<Settlement, 'settle'>;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -58,9 +60,10 @@ interface Dependencies {
 const AT_ONCE = 10;
 /** How long it waits before the processor is asked again for what did not work. */
 const AGAIN_MS = 60_000;
+const OWN_ADDRESS = '127.0.0.1';
 
 export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
-  const { knex, plans, payments, audit, clock } = deps;
+  const { knex, plans, payments, settlement, audit, clock } = deps;
 
   async function inForce(db: Knex, developerId: string): Promise<SubscriptionRow | undefined> {
     const [current] = await store.listInForce(db, developerId);
@@ -126,11 +129,14 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
 
     async endUnwanted() {
       const now = clock.now();
-      const due = await store.listEndWanted(knex, new Date(now.getTime() - AGAIN_MS), AT_ONCE);
+      const before = new Date(now.getTime() - AGAIN_MS);
+      const due = await store.listEndWanted(knex, payments.processor, before, AT_ONCE);
       for (const { subscription_id, subscription_ref, end_wanted } of due) {
         // Before the processor is asked: what cannot be ended must not keep the others waiting.
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });
         await payments.endSubscription(subscription_ref!, end_wanted === 'credit');
+        // The notice of it may be lost, and nobody looks up what is looked at every minute.
+        await settlement.settle(await payments.lookUpSubscription(subscription_ref!), OWN_ADDRESS);
       }
       return due.length;
     },

@@ -71,13 +71,15 @@ export async function listOverdue(
     .limit(limit);
 }
 
-/** Those that the processor is to be told to end. */
+/** Those that a processor is to be told to end. */
 export async function listEndWanted(
   db: Knex,
+  processor: string,
   lookedUpBefore: Date,
   limit: number,
 ): Promise<SubscriptionRow[]> {
   return db<SubscriptionRow>('plan_subscriptions')
+    .where({ processor })
     .whereNotNull('end_wanted')
     .whereNotNull('subscription_ref')
     .where('looked_up_at', '<', lookedUpBefore)

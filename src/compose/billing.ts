@@ -31,8 +31,8 @@ export async function composeBilling(before: Foundation & Accounts & Licensing &
   }
   const entitlements = createEntitlements(before);
   const known = { ...before, payments, entitlements };
-  const planSubscriptions = createPlanSubscriptions(known);
   const settlement = createSettlement(known);
+  const planSubscriptions = createPlanSubscriptions({ ...known, settlement });
   return {
     administrators: createAdministrators(before.adminTokens),
     payments,
