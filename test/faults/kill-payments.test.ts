@@ -1,0 +1,208 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { SignedNotice } from '../conformance/support/payments.ts';
+import { startStripeAlone } from '../conformance/support/stripe-harness.ts';
+import { LightClient, shuffled } from '../counting/load.ts';
+import { sessionOf, WEBHOOK } from '../counting/stripe-processes.ts';
+import { newReseller } from '../operations/support/resellers.ts';
+import { ADMINISTRATOR, openCheckout, sellPlan } from '../support/billing.ts';
+import { newApp, newDeveloper } from '../support/fixtures.ts';
+import { embeddedDatabaseUrl, spawnService, temporaryDataDir } from '../support/processes.ts';
+import { ADMIN_TOKEN } from '../support/service.ts';
+
+const ROUNDS = 3;
+const OF_EACH = 12;
+
+const stripe = await startStripeAlone(systemClock);
+const { says, server, settings } = stripe;
+
+/** What became of a payment at Stripe, and what its payer has because of that. */
+interface Purchase {
+  readonly notices: readonly SignedNotice[];
+  readonly packs: number;
+  readonly balance: number;
+}
+
+/**
+ * Sends notices as Stripe does, in any order, until the service is gone.
+ * @param acknowledged gets those that were taken @returns those that were not
+ */
+async function deliver(
+  baseUrl: string,
+  notices: readonly SignedNotice[],
+  acknowledged: SignedNotice[],
+): Promise<SignedNotice[]> {
+  const client = new LightClient(baseUrl);
+  const waiting = shuffled(notices);
+  const unanswered: SignedNotice[] = [];
+  let gone = false;
+  const worker = async () => {
+    for (let notice = waiting.pop(); notice; notice = waiting.pop()) {
+      if (gone) {
+        unanswered.push(notice);
+        continue;
+      }
+      const headers = notice.headers as Record<string, string>;
+      try {
+        const { status } = await client.post(WEBHOOK, notice.body.toString(), { headers });
+        if (status === 200) acknowledged.push(notice);
+        else {
+          expect(status).toBe(503);
+          unanswered.push(notice);
+        }
+      } catch (error) {
+        gone = true;
+        unanswered.push(notice);
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (!/ECONNRESET|ECONNREFUSED|EPIPE/.test(code)) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+  return unanswered;
+}
+
+test(
+  'kill -9 while notices of payments come: what was acknowledged is there, and nothing is granted twice',
+  { timeout: 180_000 },
+  async () => {
+    const dataDir = await temporaryDataDir(afterAll);
+    const environment = {
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'error',
+      ADMIN_TOKEN,
+      STRIPE_SECRET_KEY: settings.secretKey,
+      STRIPE_WEBHOOK_SECRET: settings.webhookSecrets.join(','),
+      STRIPE_API_URL: settings.apiUrl!,
+    };
+    const start = () => spawnService(environment);
+    let service = await start();
+    const { api } = service;
+    await api.call('PATCH', '/api/v2/admin/plans/free', { max_licenses: 0 }, ADMINISTRATOR);
+    const pack = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', price: 10, licenses: 100 });
+    const topUp = await sellPlan(api, {
+      kind: 'reseller_balance',
+      period: 'lifetime',
+      price: 50,
+      balance: 60,
+    });
+    const developer = await newDeveloper(api);
+    const { reseller_id: resellerId } = await newReseller(api, await newApp(api, developer));
+
+    const purchases: Purchase[] = [];
+    for (let turn = 0; turn < ROUNDS * OF_EACH * 2; turn += 1) {
+      const plan = turn % 2 === 0 ? pack : topUp;
+      const session = sessionOf(await openCheckout(api, developer, plan));
+      const notices = [...(await says.paid(session))];
+      const payment: string = server.world.things.get(session)!['payment_intent'];
+      // Of some of it half is given back.
+      const half = turn % 3 === 0;
+      if (half) notices.push(...(await says.refunded(payment, plan === pack ? 500 : 2_500)));
+      const part = half ? 0.5 : 1;
+      purchases.push({
+        notices,
+        packs: plan === pack ? 100 * part : 0,
+        balance: plan === topUp ? 6_000 * part : 0,
+      });
+    }
+
+    const acknowledged: SignedNotice[] = [];
+    let waiting: SignedNotice[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = acknowledged.length;
+      const fresh = purchases.slice(round * OF_EACH * 2, (round + 1) * OF_EACH * 2);
+      // What was not acknowledged comes again, and some of what was.
+      const again = shuffled(acknowledged).slice(0, 10);
+      const all = [...waiting, ...again, ...fresh.flatMap(({ notices }) => notices)];
+      const delivering = deliver(service.api.baseUrl, all, acknowledged);
+      await expect.poll(() => acknowledged.length, { interval: 1 }).toBeGreaterThan(before + 2);
+      await delay(randomInt(0, 60));
+      expect(await service.end('SIGKILL')).toBeNull();
+      waiting = await delivering;
+      service = await start();
+      await expectBooks(dataDir, purchases, acknowledged);
+    }
+
+    expect(waiting.length, 'it was killed in the middle').toBeGreaterThan(0);
+    const left = await deliver(service.api.baseUrl, [...waiting, ...acknowledged], []);
+    expect(await deliver(service.api.baseUrl, left, [])).toEqual([]);
+    await expectBooks(
+      dataDir,
+      purchases,
+      purchases.flatMap(({ notices }) => notices),
+    );
+    const { licenses } = (
+      await service.api.call<{ quotas: { licenses: { limit: number } } }>(
+        'GET',
+        '/api/v2/dev/me',
+        undefined,
+        developer,
+      )
+    ).body.quotas;
+    expect(licenses.limit).toBe(purchases.reduce((sum, { packs }) => sum + packs, 0));
+    const path = `/api/v2/dev/resellers/${resellerId}`;
+    const { body } = await service.api.call<{ balance: number }>('GET', path, undefined, developer);
+    expect(body.balance).toBe(purchases.reduce((sum, { balance }) => sum + balance, 0) / 100);
+    expect(await service.end('SIGTERM')).toBe(0);
+  },
+);
+
+/** What is there sums, and has everything that was acknowledged and nothing besides what was paid. */
+async function expectBooks(
+  dataDir: string,
+  purchases: readonly Purchase[],
+  acknowledged: readonly SignedNotice[],
+): Promise<void> {
+  const database = new pg.Client({ connectionString: await embeddedDatabaseUrl(dataDir) });
+  await database.connect();
+  try {
+    const { rows } = await database.query<Record<string, number>>(
+      `select d.license_packs::int as packs, r.balance_minor::int as balance, r.owed_minor::int as owed,
+         (select coalesce(sum(amount), 0)::int from license_quota_entries) as entries,
+         (select coalesce(sum(amount_minor), 0)::int from reseller_ledger) as ledger,
+         (select coalesce(sum(i.units_granted), 0)::int from invoices i join plans p using (plan_id)
+          where p.kind = 'license_quota') as granted,
+         (select coalesce(sum(i.units_granted), 0)::int from invoices i join plans p using (plan_id)
+          where p.kind = 'reseller_balance') as topped_up,
+         (select count(*)::int from invoices) as invoices,
+         (select count(*)::int from checkouts where status = 'paid') as paid,
+         (select count(*)::int from checkouts c where status = 'paid'
+          and not exists (select from invoices i where i.checkout_id = c.checkout_id)) as unbilled
+       from developers d join resellers r using (developer_id)`,
+    );
+    const [found] = rows as [Record<string, number>];
+    expect(found).toMatchObject({
+      entries: found['packs'],
+      granted: found['packs'],
+      ledger: found['balance'],
+      topped_up: found['balance'],
+      owed: 0,
+      invoices: found['paid'],
+      unbilled: 0,
+    });
+    const { rows: known } = await database.query<{ notice_id: string }>(
+      "select notice_id from payment_notices where outcome = 'applied'",
+    );
+    const taken = new Set(known.map(({ notice_id }) => notice_id));
+    const idOf = ({ body }: SignedNotice) => (JSON.parse(body.toString()) as { id: string }).id;
+    expect(acknowledged.map(idOf).filter((id) => !taken.has(id))).toEqual([]);
+    // A payment that is known has been granted, less what is known to have been given back.
+    const complete = purchases.filter(({ notices }) => taken.has(idOf(notices[0]!)));
+    expect(found['invoices']).toBe(complete.length);
+    const due = (of: 'packs' | 'balance') =>
+      complete.reduce((sum, purchase) => {
+        const whole = of === 'packs' ? 100 : 6_000;
+        const isRefundKnown = purchase.notices.every((notice) => taken.has(idOf(notice)));
+        return sum + (purchase[of] === 0 || isRefundKnown ? purchase[of] : whole);
+      }, 0);
+    expect({ packs: found['packs'], balance: found['balance'] }).toEqual({
+      packs: due('packs'),
+      balance: due('balance'),
+    });
+  } finally {
+    await database.end();
+  }
+}
