@@ -1,8 +1,13 @@
+import { expect } from 'vitest';
 import type { components } from '../../generated/types.ts';
+import { createKeyring } from '../../src/platform/keyring.ts';
 import type { Fact } from '../../src/platform/payments/index.ts';
+import { signedHeaders } from '../../src/platform/payments/test-processor/signature.ts';
+import { systemRandom } from '../../src/platform/random.ts';
 import type { Api } from './api.ts';
-import { ADMIN_TOKEN } from './service.ts';
+import { connectTo } from './database.ts';
 import { unique } from './fixtures.ts';
+import { ADMIN_TOKEN, MASTER_KEY, type TestService } from './service.ts';
 
 type Schemas = components['schemas'];
 type Plan = Schemas['AdministeredPlan'];
@@ -43,6 +48,111 @@ export async function openCheckout(
   const { status, body } = await api.post<Schemas['CheckoutSession']>('/api/v1/checkout', wanted, { token });
   if (status !== 200) throw new Error(`POST /api/v1/checkout answered ${status} ${JSON.stringify(body)}`);
   return { sessionId: body.sessionId, url: body.url, plan };
+}
+
+/** Cards of the test processor, by what they do. */
+export const CARDS = {
+  pays: '4242 4242 4242 4242',
+  declined: '4000 0000 0000 0002',
+  delayed: '4000 0000 0000 0077',
+  delayedFailure: '4000 0000 0000 0085',
+  disputed: '4000 0000 0000 0259',
+  paysOnce: '4000 0000 0000 0341',
+} as const;
+
+/** Pays a checkout on its page, as a payer's browser does. @returns the status of the page */
+export async function payWith(card: keyof typeof CARDS, { url }: Pick<Opened, 'url'>): Promise<number> {
+  const typed = { name: 'Ada Lovelace', number: CARDS[card], expiry: '12 / 30', cvc: '123' };
+  const form = new URLSearchParams(typed);
+  const { status, body } = await fetch(url, { method: 'POST', body: form, redirect: 'manual' });
+  await body?.cancel();
+  return status;
+}
+
+/** What a developer has paid, the newest first. */
+export async function invoicesOf(api: Api, { token }: { readonly token: string }) {
+  const path = '/api/v2/dev/invoices?limit=100';
+  const { status, body } = await api.call<Schemas['InvoiceList']>('GET', path, undefined, { token });
+  if (status !== 200) throw new Error(`GET ${path} answered ${status} ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** A checkout that was paid, with its first invoice. */
+export interface Bought extends Opened {
+  readonly invoice: Schemas['Invoice'];
+}
+
+/** Buys a plan: opens a checkout, pays on its page, and waits for the notices of it. */
+export async function buy(
+  api: Api,
+  developer: { readonly token: string },
+  plan: Plan,
+  card: keyof typeof CARDS = 'pays',
+  more: Partial<Schemas['CheckoutRequest']> = {},
+): Promise<Bought> {
+  const opened = await openCheckout(api, developer, plan, more);
+  expect(await payWith(card, opened)).toBe(303);
+  await becomes(api, developer, opened, 'paid');
+  // Each of the facts comes in a notice of its own.
+  const find = async () =>
+    (await invoicesOf(api, developer)).find(({ checkout_id }) => checkout_id === opened.sessionId);
+  await expect.poll(find, WAIT).toBeDefined();
+  return { ...opened, invoice: (await find())! };
+}
+
+const WAIT = { timeout: 15_000 };
+
+/** Waits until a checkout is in a state. */
+export async function becomes(
+  api: Api,
+  { token }: { readonly token: string },
+  { sessionId }: Pick<Opened, 'sessionId'>,
+  state: Schemas['CheckoutResult']['state'],
+): Promise<void> {
+  const path = `/api/v2/dev/checkouts/${sessionId}`;
+  const read = () => api.call<Schemas['CheckoutResult']>('GET', path, undefined, { token });
+  await expect.poll(async () => (await read()).body.state, WAIT).toBe(state);
+}
+
+/** Waits until the test processor has nothing more to tell. */
+export async function allTold({ databaseUrl }: Pick<TestService, 'databaseUrl'>): Promise<void> {
+  const database = await connectTo(databaseUrl);
+  const waiting = async () => (await database.query('select 1 from test_notices')).rowCount;
+  await expect.poll(waiting, WAIT).toBe(0);
+}
+
+/** Speaks in the name of the test processor of a service. */
+export interface NoticeWriter {
+  /** The body of a notice. */
+  notice(facts: readonly Fact[], other?: object): string;
+  /** The headers that sign a body. */
+  headers(body: string, other?: { id?: string; at?: Date; secret?: Buffer }): Record<string, string>;
+}
+
+/** Reads the secret that the test processor of a service signs its notices with. */
+export async function noticeWriter(
+  service: Pick<TestService, 'databaseUrl' | 'clock'>,
+): Promise<NoticeWriter> {
+  const database = await connectTo(service.databaseUrl);
+  const { rows } = await database.query<{ key_id: string; sealed: Buffer }>(
+    "select key_id, sealed from data_keys where purpose = 'test-payments'",
+  );
+  const { key_id, sealed } = rows[0]!;
+  const keyring = createKeyring([Buffer.from(MASTER_KEY, 'base64')], systemRandom);
+  const own = keyring.open(sealed, 'data-key:test-payments');
+  return {
+    notice: (facts, other = {}) =>
+      JSON.stringify({
+        type: 'test',
+        account: `acct_test_${key_id}`,
+        livemode: false,
+        created_at: service.clock.now(),
+        facts,
+        ...other,
+      }),
+    headers: (body, { id = unique('nt'), at = service.clock.now(), secret = own } = {}) =>
+      signedHeaders(secret, id, body, at),
+  };
 }
 
 /** The processor's name of a checkout, as it stands at the end of the test processor's address of it. */
