@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
+import { ADMINISTRATOR } from '../support/billing.ts';
 import { DAY } from '../support/clock.ts';
 import { newDeveloper, newSession } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -48,6 +49,8 @@ const OPEN = [
   // Whoever has not paid is told what it costs.
   'getPaymentChallenge',
   'accessAsAgent',
+  // By the signature of the payment processor.
+  'receivePaymentNotice',
 ];
 
 const ABSENT = 'app_01kazm4q7ffx8v5t2w9y3b6n1c';
@@ -82,6 +85,7 @@ const guarded = operations.filter(({ bearer }) => bearer);
 const ofDevelopers = guarded.filter(({ schemes }) => schemes.includes('DeveloperToken'));
 const ofResellers = guarded.filter(({ schemes }) => schemes.includes('ResellerToken'));
 const ofAgents = guarded.filter(({ schemes }) => schemes.includes('AgentToken'));
+const ofAdministrators = guarded.filter(({ schemes }) => schemes.includes('AdministratorToken'));
 const ofSessions = operations.filter(({ schemes }) => schemes.includes('SessionToken'));
 
 /** Sends a body as its operation takes it; the contract's example unless told. */
@@ -116,13 +120,38 @@ test('what needs no token is in the list, and nothing of the developers is', () 
 
 test('every operation is of a kind that is tried here', () => {
   for (const { operationId, schemes } of operations) {
-    const known = ['', 'DeveloperToken', 'ResellerToken', 'SessionToken', 'AgentToken', 'Payment'];
+    const known = [
+      '',
+      'DeveloperToken',
+      'ResellerToken',
+      'SessionToken',
+      'AgentToken',
+      'AdministratorToken',
+      'Payment',
+    ];
     expect(known, operationId).toContain(schemes.join(' '));
   }
   expect(ofDevelopers.length).toBeGreaterThan(15);
-  expect([ofDevelopers, ofResellers, ofAgents, ofSessions.filter(({ bearer }) => bearer)].flat().length).toBe(
-    guarded.length,
-  );
+  const tried = [
+    ofDevelopers,
+    ofResellers,
+    ofAgents,
+    ofAdministrators,
+    ofSessions.filter(({ bearer }) => bearer),
+  ];
+  expect(tried.flat().length).toBe(guarded.length);
+});
+
+test("the administrator's operations are those below his path, and demand no scope", () => {
+  const below = operations.filter(({ path }) => path.startsWith('/api/v2/admin/'));
+  expect(below.length).toBeGreaterThan(5);
+  expect(ofAdministrators).toEqual(below);
+  for (const { operationId, schemes, scopes, codes, responses } of ofAdministrators) {
+    expect(schemes, operationId).toEqual(['AdministratorToken']);
+    expect(scopes, operationId).toEqual([]);
+    expect(codes, operationId).not.toContain('INSUFFICIENT_SCOPE');
+    expect(Object.keys(responses), operationId).not.toContain('403');
+  }
 });
 
 test('what needs a token says so in its statuses and codes, and which scopes it demands', () => {
@@ -135,6 +164,7 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
       scopes.filter((scope) => !known.includes(scope)),
       operationId,
     ).toEqual([]);
+    if (schemes.includes('AdministratorToken')) continue;
     // What ends a token can be asked for with any.
     if (operationId === 'logoutDeveloper') continue;
     expect(scopes, operationId).toHaveLength(1);
@@ -197,6 +227,13 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
       ...(operation.schemes.includes('AgentToken')
         ? []
         : ([["an agent's token", () => newAgentToken(api)]] as [string, () => Promise<string>][])),
+      ...(operation.schemes.includes('AdministratorToken')
+        ? ([
+            ["the administrator's, cut short", () => ADMINISTRATOR.token.slice(0, -1)],
+            ["the administrator's, and more", () => `${ADMINISTRATOR.token}0`],
+            ["the administrator's, in capitals", () => ADMINISTRATOR.token.toUpperCase()],
+          ] as [string, () => string][])
+        : ([["the administrator's token", () => ADMINISTRATOR.token]] as [string, () => string][])),
       ...(operation.schemes.includes('ResellerToken') || !hasResellers
         ? []
         : ([["a reseller's", () => resellerToken(owner, ['read', 'write'])]] as [

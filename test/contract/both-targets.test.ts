@@ -6,6 +6,7 @@ import contract from '../../generated/openapi.json' with { type: 'json' };
 import { responseValidators } from '../../generated/response-validators.js';
 import { credential, newChallenge } from '../operations/support/machine-payments.ts';
 import { Api, type Answer } from '../support/api.ts';
+import { noticeWriter } from '../support/billing.ts';
 import { signed } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { bodyFor, prepare } from './examples.ts';
@@ -106,20 +107,24 @@ async function startMock(): Promise<Target> {
 
 /** The service itself. Examples get the identifiers of a new application with a user, a session and a key. */
 async function startReal(): Promise<Target> {
-  const { api, clock } = await startTestService();
+  const service = await startTestService();
+  const { api, clock } = service;
+  const processor = await noticeWriter(service);
   return {
     api,
     async exampleOf(operation) {
       const owner = await newOwner(api);
       await prepare(owner, operation);
+      const isNotice = operation.operationId === 'receivePaymentNotice';
       const payment = operation.schemes.includes('Payment') ? credential(await newChallenge(api)) : undefined;
       return toRequest(api, operation, {
         path: (await locate(owner, operation.path)) + queryOf(operation),
-        body: await bodyFor(owner, operation),
+        body: isNotice ? processor.notice([]) : await bodyFor(owner, operation),
         token: await tokenFor(owner, operation),
         headersOf: (body) => ({
           ...(operation.signature && signed(owner.app, body as object, { at: clock.now() })[1]),
           ...(payment !== undefined && { authorization: payment }),
+          ...(isNotice && processor.headers(toText(body))),
         }),
       });
     },
@@ -174,7 +179,8 @@ describe.each(targets)('%s', (name, { api, exampleOf }) => {
     const { body, send } = await exampleOf(operation);
     const { properties } = shapeOf(operation.requestBody!.schema);
     for (const member of Object.keys(body as object)) {
-      // What takes any value has no wrong one.
+      // What is known to its sender alone has no wrong members, and what takes any value has no wrong one.
+      if (Object.keys(properties).length === 0) continue;
       const takesObjects = (properties[member]?.type ?? 'object') === 'object' && !properties[member]?.$ref;
       const wrong = takesObjects ? [['wrong']] : { wrong: true };
       const answer = await send({ body: { ...(body as object), [member]: wrong } });

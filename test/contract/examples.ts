@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { buy, sellPlan } from '../support/billing.ts';
 import { newUser, unique } from '../support/fixtures.ts';
 import type { ContractOperation } from './operations.ts';
 import { examplePath, locate, stockedReseller, type Owner } from './parameters.ts';
@@ -23,6 +24,8 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
   unbanUser: (owner) => prepareChange(owner, 'users/{user_id}', 'ban', {}),
   debitReseller: stockedReseller,
   createResellerLicenses: stockedReseller,
+  getSubscription: subscribe,
+  updateSubscription: subscribe,
 };
 
 /** Members of an operation's example that must be others here: what they name does not exist. */
@@ -30,11 +33,19 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
   extendLicenses: async (owner) => ({ license_ids: [(await newLicense(owner)).license_id] }),
   registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
+  createCheckout: async ({ api }) => ({ plan_name: (await sellPlan(api)).name }),
+  // Of one name and period there is one plan, on the whole service.
+  createPlan: async () => ({ name: unique('Pro') }),
   verifySandboxSession: async ({ api, app }, { username = 'agent', hwid }) => {
     const sandbox = { app_id: app.app_id, username: String(username), hwid: String(hwid) };
     return { token: (await api.sandbox(sandbox)).body.token };
   },
 };
+
+/** Has the developer pay for a plan by the month. */
+async function subscribe({ api, developer }: Owner): Promise<void> {
+  await buy(api, developer, await sellPlan(api));
+}
 
 /** Changes what an operation's path names beforehand. */
 async function prepareChange(owner: Owner, path: string, change: string, body: unknown): Promise<void> {

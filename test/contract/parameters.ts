@@ -1,5 +1,6 @@
 import { newAgentToken } from '../operations/support/machine-payments.ts';
 import type { Api } from '../support/api.ts';
+import { ADMINISTRATOR, buy, openCheckout, sellPlan } from '../support/billing.ts';
 import { ban, newApp, newDeveloper, newSession, type App, type Developer } from '../support/fixtures.ts';
 import { operations, type ContractOperation } from './operations.ts';
 
@@ -53,6 +54,11 @@ const makers: Readonly<Record<string, Maker>> = {
     await send(owner, 'POST', `${prefix.replace(/\/deliveries$/, '')}/test`);
     return idIn((await send(owner, 'GET', prefix)).body, 'delivery_id');
   },
+  plan_id: async ({ api }) => (await sellPlan(api)).plan_id,
+  checkout_id: async ({ api, developer }) =>
+    (await openCheckout(api, developer, await sellPlan(api))).sessionId,
+  invoice_id: async ({ api, developer }) =>
+    (await buy(api, developer, await sellPlan(api, { period: 'lifetime' }))).invoice.invoice_id,
 };
 
 /** What no owner has, of a form that he could have. */
@@ -112,6 +118,7 @@ export async function tokenFor(
   if (schemes.includes('SessionToken')) return sessionToken(owner);
   if (schemes.includes('ResellerToken')) return resellerToken(owner, ['read', 'write']);
   if (schemes.includes('AgentToken')) return newAgentToken(owner.api);
+  if (schemes.includes('AdministratorToken')) return ADMINISTRATOR.token;
   throw new Error(`no token for ${schemes.join(', ')}: add it to test/contract/parameters.ts`);
 }
 

@@ -5,7 +5,6 @@ import type { Fact } from '../../src/platform/payments/index.ts';
 import { signedHeaders } from '../../src/platform/payments/test-processor/signature.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import type { Api } from './api.ts';
-import { connectTo } from './database.ts';
 import { unique } from './fixtures.ts';
 import { ADMIN_TOKEN, MASTER_KEY, type TestService } from './service.ts';
 
@@ -115,10 +114,8 @@ export async function becomes(
 }
 
 /** Waits until the test processor has nothing more to tell. */
-export async function allTold({ databaseUrl }: Pick<TestService, 'databaseUrl'>): Promise<void> {
-  const database = await connectTo(databaseUrl);
-  const waiting = async () => (await database.query('select 1 from test_notices')).rowCount;
-  await expect.poll(waiting, WAIT).toBe(0);
+export async function allTold({ database }: Pick<TestService, 'database'>): Promise<void> {
+  await expect.poll(() => database.knex('test_notices').select('notice_id'), WAIT).toEqual([]);
 }
 
 /** Speaks in the name of the test processor of a service. */
@@ -130,14 +127,9 @@ export interface NoticeWriter {
 }
 
 /** Reads the secret that the test processor of a service signs its notices with. */
-export async function noticeWriter(
-  service: Pick<TestService, 'databaseUrl' | 'clock'>,
-): Promise<NoticeWriter> {
-  const database = await connectTo(service.databaseUrl);
-  const { rows } = await database.query<{ key_id: string; sealed: Buffer }>(
-    "select key_id, sealed from data_keys where purpose = 'test-payments'",
-  );
-  const { key_id, sealed } = rows[0]!;
+export async function noticeWriter(service: Pick<TestService, 'database' | 'clock'>): Promise<NoticeWriter> {
+  const kept = service.database.knex<{ purpose: string; key_id: string; sealed: Buffer }>('data_keys');
+  const { key_id, sealed } = (await kept.where({ purpose: 'test-payments' }).first())!;
   const keyring = createKeyring([Buffer.from(MASTER_KEY, 'base64')], systemRandom);
   const own = keyring.open(sealed, 'data-key:test-payments');
   return {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Receipt } from 'mppx';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
+import { unique } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError } from '../support/errors.ts';
 import {
@@ -233,8 +234,9 @@ describe('INVALID_CHALLENGE', () => {
 
   test('for a challenge that was answered, with the same credential and with another', async () => {
     const challenge = await newChallenge(api);
-    expect((await access(api, credential(challenge))).status).toBe(200);
-    for (const spt of [SPT, 'spt_test_other']) {
+    const first = unique(SPT);
+    expect((await access(api, credential(challenge, { spt: first }))).status).toBe(200);
+    for (const spt of [first, 'spt_test_other']) {
       const { detail } = await refused(credential(challenge, { spt }), 'INVALID_CHALLENGE');
       expect(detail).toContain('already used');
     }

@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/types.ts';
 import type { Answer, Api } from '../../support/api.ts';
+import { unique } from '../../support/fixtures.ts';
 
 export const ACCESS = '/api/v1/agent/access';
 
@@ -21,8 +22,12 @@ export async function newChallenge(api: Api): Promise<WireChallenge> {
 /** A token that the test processor takes. */
 export const SPT = 'spt_test_visa';
 
-/** What a payer sends for a challenge; a text is sent as it is. */
-export function credential(challenge: unknown, payload: unknown = { spt: SPT }, more: object = {}): string {
+/** What a payer sends for a challenge, with a token of its own unless told: each of them pays once. */
+export function credential(
+  challenge: unknown,
+  payload: unknown = { spt: unique(SPT) },
+  more: object = {},
+): string {
   return encoded(JSON.stringify({ challenge, payload, ...more }));
 }
 
