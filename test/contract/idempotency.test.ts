@@ -153,11 +153,12 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
 
     test.each([
       ['', 400],
-      ['x'.repeat(256), 400],
+      [operation.operationId.padEnd(256, 'x'), 400],
       ['with space', 400],
       ['ü', 400],
-      ['x'.repeat(255), 200],
-      ['!~', 200],
+      // Keys of their own: there is one administrator.
+      [operation.operationId.padEnd(255, 'x'), 200],
+      [`!~${operation.operationId}`, 200],
     ])('takes the key %j or not', async (key, status) => {
       const { send } = await requestOf(operation);
       const answer = await send(key);

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { components } from '../../generated/types.ts';
 import { createKeyring } from '../../src/platform/keyring.ts';
 import type { Fact } from '../../src/platform/payments/index.ts';
@@ -93,12 +93,15 @@ export async function buy(
   expect(await payWith(card, opened)).toBe(303);
   await becomes(api, developer, opened, 'paid');
   // Each of the facts comes in a notice of its own.
-  const find = async () =>
-    (await invoicesOf(api, developer)).find(({ checkout_id }) => checkout_id === opened.sessionId);
-  await expect.poll(find, WAIT).toBeDefined();
-  return { ...opened, invoice: (await find())! };
+  const invoice = await vi.waitFor(async () => {
+    const found = (await invoicesOf(api, developer)).find((each) => each.checkout_id === opened.sessionId);
+    expect(found).toBeDefined();
+    return found!;
+  }, WAIT);
+  return { ...opened, invoice };
 }
 
+/** Also in hooks, where `expect.poll` is not allowed. */
 const WAIT = { timeout: 15_000 };
 
 /** Waits until a checkout is in a state. */
@@ -110,12 +113,13 @@ export async function becomes(
 ): Promise<void> {
   const path = `/api/v2/dev/checkouts/${sessionId}`;
   const read = () => api.call<Schemas['CheckoutResult']>('GET', path, undefined, { token });
-  await expect.poll(async () => (await read()).body.state, WAIT).toBe(state);
+  await vi.waitFor(async () => expect((await read()).body.state).toBe(state), WAIT);
 }
 
 /** Waits until the test processor has nothing more to tell. */
 export async function allTold({ database }: Pick<TestService, 'database'>): Promise<void> {
-  await expect.poll(() => database.knex('test_notices').select('notice_id'), WAIT).toEqual([]);
+  const waiting = () => database.knex('test_notices').select('notice_id');
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]), WAIT);
 }
 
 /** Speaks in the name of the test processor of a service. */
