@@ -89,15 +89,14 @@ export function createEntitlements(deps: Dependencies): Entitlements {
         ever_granted: invoice.ever_granted || due > 0,
       });
       if (invoice.subscription_id === null) return;
-      const latest = await invoiceStore.findLatestPaid(trx, invoice.subscription_id);
-      if (latest?.invoice_id !== invoice.invoice_id) return;
-      const reversed = isReversed(invoice.amount_minor, reversal);
-      const refunded = invoice.amount_minor > 0 && refunded_minor >= invoice.amount_minor;
+      const paying = await invoiceStore.listPayingPresent(trx, invoice.subscription_id);
+      if (paying.length === 0) return;
       const { state, end_wanted } = (await store.findSubscription(trx, invoice.subscription_id))!;
+      const lost = paying.some((each) => each.dispute === 'lost' || each.refunded_minor >= each.amount_minor);
       // What was given back in full is not to be paid for again. A dispute may still be won, and a later period be paid already.
-      const unpaid = (refunded || dispute === 'lost') && state !== 'ended' ? 'no_credit' : null;
+      const unpaid = lost && state !== 'ended' ? 'no_credit' : null;
       await store.updateSubscription(trx, invoice.subscription_id, {
-        reversed,
+        reversed: paying.some((each) => isReversed(each.amount_minor, each)),
         end_wanted: unpaid ?? (end_wanted === 'no_credit' ? null : end_wanted),
       });
     },

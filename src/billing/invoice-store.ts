@@ -69,17 +69,24 @@ export async function findInvoicesOfPayment(
     .orderBy('invoice_id');
 }
 
-/** The invoice that paid for the present period of a subscription, besides changes within it. */
-export async function findLatestPaid(db: Knex, subscriptionId: string): Promise<InvoiceRow | undefined> {
-  return db<InvoiceRow>('invoices')
+/** The invoices that paid for the present period of a subscription: that of the period, and those of changes since it began. */
+export async function listPayingPresent(db: Knex, subscriptionId: string): Promise<InvoiceRow[]> {
+  const paid = db<InvoiceRow>('invoices')
     .where({ subscription_id: subscriptionId, state: 'paid' })
-    .where('amount_minor', '>', 0)
+    .where('amount_minor', '>', 0);
+  const ofPeriod = await paid
+    .clone()
     .where('reason', '<>', 'change')
+    // Not by its end: who moves from years to months pays for periods that end before the year would have.
     .orderBy([
-      { column: 'period_end', order: 'desc' },
+      { column: 'period_start', order: 'desc' },
       { column: 'invoice_id', order: 'desc' },
     ])
     .first();
+  const changes = paid.clone().where({ reason: 'change' });
+  const since = ofPeriod?.period_start;
+  const ofChanges = await (since ? changes.where('period_start', '>=', since) : changes);
+  return [...(ofPeriod ? [ofPeriod] : []), ...ofChanges];
 }
 
 /** Newest first; those of one developer, or of all. */
