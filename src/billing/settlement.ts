@@ -234,7 +234,7 @@ export function createSettlement(deps: Dependencies): Settlement {
         throw new Mismatch(`${checkout.checkout_id} is in ${checkout.currency}, not ${fact.currency}`);
       }
       if (fact.reason === 'first' && fact.state === 'paid') {
-        assertAmount(checkout, fact.amountMinor, fact.currency);
+        assertAmount(checkout, fact.amountMinor + (fact.creditMinor ?? 0), fact.currency);
       }
       const actor = actorOf(checkout, address);
       const subscription = await subscriptionOf(trx, checkout, fact.subscriptionRef);

@@ -64,3 +64,13 @@ test('after a move from years to months, the payment of the month counts', async
   await settle(disputedAt('renewal', opened));
   expect(await planOf(developer)).toBe('free');
 });
+
+test('a first bill of which a credit covers a part is written down, and its payment counts', async () => {
+  const developer = await newDeveloper(api);
+  const opened = await openCheckout(api, developer, small);
+  const inPart = billed(opened, later(0), later(30), { amountMinor: 60, creditMinor: 40 });
+  expect(await settle(paid(opened), inPart)).toEqual([]);
+  expect(await planOf(developer)).toBe(small.plan_id);
+  await settle(disputed(opened, 'open', later(1)));
+  expect(await planOf(developer)).toBe('free');
+});

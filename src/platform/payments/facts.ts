@@ -28,6 +28,8 @@ export interface InvoiceFact {
   readonly reason: 'first' | 'renewal' | 'change';
   /** What was paid: 0 where a credit covers it. */
   readonly amountMinor: number;
+  /** What a credit of the customer covers beside that, where the processor takes one for a first bill. */
+  readonly creditMinor?: number;
   readonly currency: string;
   /** Null when nothing was to be paid. */
   readonly paymentRef: string | null;

@@ -42,6 +42,8 @@ const invoice = (changes: object = {}) =>
     parent: { subscription_details: { metadata: { reference: 'chk_1' }, subscription: 'sub_1' } },
     period_start: START - 10,
     period_end: START,
+    starting_balance: 0,
+    ending_balance: 0,
     status: 'paid',
     ...changes,
   }) as unknown as Stripe.Invoice;
@@ -135,6 +137,20 @@ describe('an invoice', () => {
     const fact = invoiceFact(invoice({ amount_due: 0, amount_paid: 0 }), 'paid', [], 'chk_1');
     expect(fact).toMatchObject({ state: 'paid', amountMinor: 0, paymentRef: null });
   });
+
+  test.each([
+    [-1_500, 0, 1_500],
+    [-9_000, -4_010, 4_990],
+    [0, 0, 0],
+    [0, null, 0],
+    [0, -500, 0],
+  ])(
+    'tells what a credit covers: of a balance from %s to %s, %s',
+    (starting_balance, ending_balance, credit) => {
+      const fact = invoiceFact(invoice({ starting_balance, ending_balance }), 'paid', [], 'chk_1');
+      expect(fact).toMatchObject({ creditMinor: credit });
+    },
+  );
 
   test('of no subscription tells nothing', () => {
     expect(invoiceFact(invoice({ parent: null }), 'paid', [], 'chk_1')).toBeUndefined();

@@ -81,6 +81,11 @@ export function amountOf(invoice: Stripe.Invoice, state: InvoiceFact['state']): 
   return state === 'paid' ? invoice.amount_paid : invoice.amount_due;
 }
 
+/** What an invoice has taken from the customer's balance: at Stripe a credit is below 0. */
+function creditOf({ starting_balance, ending_balance }: Stripe.Invoice): number {
+  return ending_balance === null ? 0 : Math.max(0, ending_balance - starting_balance);
+}
+
 const REASONS: Readonly<Record<string, InvoiceFact['reason']>> = {
   subscription_create: 'first',
   subscription_cycle: 'renewal',
@@ -117,6 +122,7 @@ export function invoiceFact(
     state,
     reason: REASONS[invoice.billing_reason ?? ''] ?? 'change',
     amountMinor: fromStripe(amount, upper(invoice.currency)),
+    creditMinor: fromStripe(creditOf(invoice), upper(invoice.currency)),
     currency: upper(invoice.currency),
     paymentRef: amount > 0 ? paymentOf(payments) : null,
     number: invoice.number,
