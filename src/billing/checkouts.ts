@@ -89,10 +89,14 @@ export function createCheckouts(deps: Dependencies): Checkouts {
     if (plan.kind !== 'subscription') return;
     const inForce = await planSubscriptions.inForce(knex, developerId);
     if (!inForce) return;
-    if (inForce.subscription_ref !== null && plan.period !== 'lifetime') {
+    // One of another processor cannot be changed there any more.
+    const runs = inForce.subscription_ref !== null && inForce.processor === payments.processor;
+    if (runs && plan.period !== 'lifetime') {
       throw refuse('You have a subscription already: change its plan with PATCH /api/v2/dev/subscription.');
     }
-    if (inForce.plan_id === plan.plan_id) throw refuse('You have this plan for ever already.');
+    if (inForce.subscription_ref === null && inForce.plan_id === plan.plan_id) {
+      throw refuse('You have this plan for ever already.');
+    }
   }
 
   /** The reseller whom a pack of balance is for. */

@@ -94,7 +94,7 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
       const { developerId } = actor;
       const row = await inForce(knex, developerId);
       const ref = row?.subscription_ref;
-      if (!row || !ref) throw new ApiError('SUBSCRIPTION_NOT_FOUND');
+      if (!ref || row.processor !== payments.processor) throw new ApiError('SUBSCRIPTION_NOT_FOUND');
       const data: Record<string, unknown> = {};
       if (planName !== undefined || period !== undefined) {
         const plan = await plans.forSale(knex, planName ?? (await show(row)).planName, period);
@@ -129,8 +129,8 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
 
     async endUnwanted() {
       const now = clock.now();
-      const before = new Date(now.getTime() - AGAIN_MS);
-      const due = await store.listEndWanted(knex, payments.processor, before, AT_ONCE);
+      const askedBefore = new Date(now.getTime() - AGAIN_MS);
+      const due = await store.listEndWanted(knex, payments.processor, askedBefore, AT_ONCE);
       for (const { subscription_id, subscription_ref, end_wanted } of due) {
         // Before the processor is asked: what cannot be ended must not keep the others waiting.
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });

@@ -62,8 +62,9 @@ export function createReconciliation(deps: Dependencies): Reconciliation {
       const overdue = await store.listOverdue(knex, before(LATE_MS), before(LATE_MS), AT_ONCE);
       for (const { subscription_id, subscription_ref, processor } of overdue) {
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });
-        if (processor !== payments.processor) continue;
-        await settleFacts({ subscription_id }, () => payments.lookUpSubscription(subscription_ref!));
+        // Nobody here takes the payments of its next periods.
+        if (processor !== payments.processor) await settlement.suspend(subscription_id, OWN_ADDRESS);
+        else await settleFacts({ subscription_id }, () => payments.lookUpSubscription(subscription_ref!));
       }
       return checkouts.length + overdue.length;
     },

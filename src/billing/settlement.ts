@@ -42,6 +42,11 @@ export interface Settlement {
   receive(body: Buffer, headers: IncomingHttpHeaders, client: Client): Promise<NoticeOutcome>;
   /** Settles facts that the processor was asked for. @returns why some of them were refused */
   settle(facts: readonly Fact[], address: string): Promise<readonly string[]>;
+  /**
+   * Stops giving what a subscription of another processor is for, which nobody here can ask any more. It is given again when
+   * that processor is back and says that the subscription runs.
+   */
+  suspend(subscriptionId: string, address: string): Promise<void>;
   /** Deletes some notices that are too old to come again. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -123,11 +128,12 @@ export function createSettlement(deps: Dependencies): Settlement {
     row: SubscriptionRow,
     periodEnd: Date | null,
   ): Promise<void> {
-    const { subscription_id: id, state, period_end: known } = row;
+    const { subscription_id: id, state, paid, period_end: known } = row;
     const later = known && periodEnd && known > periodEnd ? known : periodEnd;
     await store.updateSubscription(trx, id, {
       paid: true,
-      ...(state === 'pending' && { state: 'active' as const }),
+      // One that was paid before waits for its own facts: it was suspended.
+      ...(state === 'pending' && !paid && { state: 'active' as const }),
       period_end: later,
     });
   }
@@ -275,7 +281,9 @@ export function createSettlement(deps: Dependencies): Settlement {
       await store.updateSubscription(trx, row.subscription_id, {
         plan_id: plan.plan_id,
         // What was paid is not waiting for its first payment any more, whatever an older message says.
-        ...(!(row.paid && fact.state === 'pending') && { state: fact.state }),
+        ...(!(row.paid && fact.state === 'pending') && {
+          state: fact.state === 'unpaid' ? 'pending' : fact.state,
+        }),
         period_end: fact.periodEnd,
         cancel_at_period_end: fact.cancelAtPeriodEnd,
         as_of: fact.asOf,
@@ -368,6 +376,16 @@ export function createSettlement(deps: Dependencies): Settlement {
       return knex.transaction(async (trx) => {
         await lockExclusive(trx, LOCK);
         return settleAll(trx, facts, address);
+      });
+    },
+
+    async suspend(subscriptionId, address) {
+      await knex.transaction(async (trx) => {
+        await lockExclusive(trx, LOCK);
+        const row = (await store.findSubscription(trx, subscriptionId))!;
+        if (row.processor === processor || row.state === 'ended') return;
+        await store.updateSubscription(trx, subscriptionId, { state: 'pending' });
+        await entitlements.settlePlan(trx, actorOf(row, address));
       });
     },
 

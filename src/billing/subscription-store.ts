@@ -82,6 +82,7 @@ export async function listEndWanted(
     .where({ processor })
     .whereNotNull('end_wanted')
     .whereNotNull('subscription_ref')
+    .where('state', '<>', 'ended')
     .where('looked_up_at', '<', lookedUpBefore)
     .orderBy('looked_up_at')
     .limit(limit);

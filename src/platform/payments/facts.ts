@@ -45,8 +45,11 @@ export interface SubscriptionFact {
   readonly subscriptionRef: string;
   /** That of the checkout that it came from. */
   readonly reference: string;
-  /** `past_due`: a payment failed and is tried again. `pending`: never paid yet. `ended` is for ever. */
-  readonly state: 'pending' | 'active' | 'past_due' | 'ended';
+  /**
+   * `past_due`: a payment failed and is tried again. `unpaid`: it is not tried any more, and yet there is no end. `pending`: never
+   * paid yet. `ended` is for ever.
+   */
+  readonly state: 'pending' | 'active' | 'past_due' | 'unpaid' | 'ended';
   /** Ours: which plan it pays for. */
   readonly productId: string;
   /** What a period costs. */

@@ -214,8 +214,8 @@ describe('a subscription', () => {
     ['trialing', 'active'],
     ['active', 'active'],
     ['past_due', 'past_due'],
-    ['unpaid', 'past_due'],
-    ['paused', 'past_due'],
+    ['unpaid', 'unpaid'],
+    ['paused', 'unpaid'],
     ['canceled', 'ended'],
   ])('that is %s is %s', (status, state) => {
     expect(subscriptionFact(subscription({ status }), asOf)).toMatchObject({ state, asOf });

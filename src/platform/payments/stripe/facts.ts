@@ -143,15 +143,15 @@ function periodOf(invoice: Stripe.Invoice): Pick<InvoiceFact, 'periodStart' | 'p
   return { periodStart: time(start), periodEnd: time(end) };
 }
 
-/** `unpaid`: Stripe has given up trying, and the account's settings keep the subscription. */
+/** `unpaid`: the account's settings keep a subscription that Stripe has given up on. */
 const STATES: Readonly<Record<string, SubscriptionFact['state']>> = {
   incomplete: 'pending',
   incomplete_expired: 'ended',
   trialing: 'active',
   active: 'active',
   past_due: 'past_due',
-  unpaid: 'past_due',
-  paused: 'past_due',
+  unpaid: 'unpaid',
+  paused: 'unpaid',
   canceled: 'ended',
 };
 
