@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import type { Clock } from '../../clock.ts';
 import { PaymentsError } from '../errors.ts';
+import { isMissing } from './errors.ts';
 import type { OpenedCheckout, Order } from '../index.ts';
 import type { Products } from './products.ts';
 
@@ -15,7 +16,7 @@ const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
 
 /** Opens sessions of Stripe Checkout. */
 export function createCheckouts(stripe: Stripe, products: Products, clock: Clock) {
-  async function create(order: Order): Promise<Stripe.Checkout.Session> {
+  async function create(order: Order, attempt = ''): Promise<Stripe.Checkout.Session> {
     const { reference, product, customer } = order;
     const now = seconds(clock.now());
     const expiresAt = Math.min(Math.max(seconds(order.expiresAt), now + SHORTEST), now + LONGEST);
@@ -40,8 +41,18 @@ export function createCheckouts(stripe: Stripe, products: Products, clock: Clock
         // What is paid is compared with what was asked for.
         adaptive_pricing: { enabled: false },
       },
-      { idempotencyKey: `checkout_${reference}` },
+      { idempotencyKey: `checkout_${reference}${attempt}` },
     );
+  }
+
+  /** Of a customer whom this account does not have, and who pays as a new one: it was deleted, or is one of another account. */
+  async function createAnyway(order: Order): Promise<Stripe.Checkout.Session> {
+    try {
+      return await create(order);
+    } catch (error) {
+      if (!isMissing(error) || (error as { param?: string }).param !== 'customer') throw error;
+      return create({ ...order, customer: { ...order.customer, customerRef: null } }, '_anew');
+    }
   }
 
   /** The session that was opened for an order: none is open for longer than a day. */
@@ -59,7 +70,7 @@ export function createCheckouts(stripe: Stripe, products: Products, clock: Clock
      * the time until it expires may have to be another one, and then the first one is looked for.
      */
     async open(order: Order): Promise<OpenedCheckout> {
-      const session = await create(order).catch(async (error: unknown) => {
+      const session = await createAnyway(order).catch(async (error: unknown) => {
         if (!(error instanceof Stripe.errors.StripeIdempotencyError)) throw error;
         const found = await find(order.reference);
         if (!found) throw error;
