@@ -44,6 +44,15 @@ const invoicesOf = async (developer: Developer) =>
   (await api.call<{ data: Record<string, unknown>[] }>('GET', '/api/v2/dev/invoices', undefined, developer))
     .body.data;
 
+/** What is other in the bill of a change. */
+const moved = ({ sessionId }: Opened) =>
+  ({
+    invoiceRef: `in2_${sessionId}`,
+    paymentRef: `pi2_${sessionId}`,
+    reason: 'change',
+    amountMinor: 17_100,
+  }) as const;
+
 /** Settles facts in an order, one message each or all in one. */
 async function inOrder(facts: readonly Fact[], order: readonly number[], together: boolean): Promise<void> {
   const sorted = order.map((place) => facts[place]!);
@@ -56,65 +65,101 @@ describe('the order and the number of messages make no difference', async () => 
   const pack = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', price: 10, licenses: 100 });
   const forever = await sellPlan(api, { period: 'lifetime', price: 490 });
 
-  const cases: Readonly<Record<string, { facts: (opened: Opened) => Fact[]; plan: boolean; state: string }>> =
-    {
-      'a subscription': {
-        facts: (opened) => [
-          paid(opened),
-          billed(opened, later(0), later(30)),
-          subscribed(opened, later(0), later(30), { state: 'pending' }),
-          subscribed(opened, later(0.1), later(30)),
-        ],
-        plan: true,
-        state: 'paid',
-      },
-      'one that was renewed and cancelled': {
-        facts: (opened) => [
-          paid(opened),
-          billed(opened, later(0), later(30)),
-          billed(opened, later(30), later(60), { invoiceRef: `in2_${opened.sessionId}`, reason: 'renewal' }),
-          subscribed(opened, later(0), later(30)),
-          subscribed(opened, later(30), later(60), { cancelAtPeriodEnd: true }),
-          subscribed(opened, later(60), later(60), { state: 'ended' }),
-        ],
-        plan: false,
-        state: 'paid',
-      },
-      'one that was refunded': {
-        facts: (opened) => [
-          paid(opened),
-          billed(opened, later(0), later(30)),
-          subscribed(opened, later(0), later(30)),
-          refunded(opened, 900),
-          refunded(opened, 1900),
-        ],
-        plan: false,
-        state: 'refunded',
-      },
-      'one that was disputed and won': {
-        facts: (opened) => [
-          paid(opened),
-          billed(opened, later(0), later(30)),
-          subscribed(opened, later(0), later(30)),
-          disputed(opened, 'open', later(1)),
-          disputed(opened, 'won', later(20)),
-        ],
-        plan: true,
-        state: 'paid',
-      },
-      'one that was disputed and lost': {
-        facts: (opened) => [
-          paid(opened),
-          billed(opened, later(0), later(30)),
-          disputed(opened, 'open', later(1)),
-          disputed(opened, 'lost', later(20)),
-        ],
-        plan: false,
-        state: 'disputed',
-      },
-    };
+  const cases: Readonly<
+    Record<string, { facts: (opened: Opened) => Fact[]; plan: boolean; state: string; amount?: number }>
+  > = {
+    'a subscription': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        subscribed(opened, later(0), later(30), { state: 'pending' }),
+        subscribed(opened, later(0.1), later(30)),
+      ],
+      plan: true,
+      state: 'paid',
+    },
+    'one that was renewed and cancelled': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        billed(opened, later(30), later(60), { invoiceRef: `in2_${opened.sessionId}`, reason: 'renewal' }),
+        subscribed(opened, later(0), later(30)),
+        subscribed(opened, later(30), later(60), { cancelAtPeriodEnd: true }),
+        subscribed(opened, later(60), later(60), { state: 'ended' }),
+      ],
+      plan: false,
+      state: 'paid',
+    },
+    'one that was refunded': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        subscribed(opened, later(0), later(30)),
+        refunded(opened, 900),
+        refunded(opened, 1900),
+      ],
+      plan: false,
+      state: 'refunded',
+    },
+    'one that was moved to years, which were refunded': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        billed(opened, later(1), later(366), moved(opened)),
+        subscribed(opened, later(1), later(366)),
+        refunded(opened, 17_100, `pi2_${opened.sessionId}`),
+      ],
+      plan: false,
+      state: 'refunded',
+      amount: 171,
+    },
+    'one that was moved to years, after which the month before was refunded': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        billed(opened, later(1), later(366), moved(opened)),
+        subscribed(opened, later(1), later(366)),
+        refunded(opened, 1900),
+      ],
+      plan: false,
+      state: 'refunded',
+    },
+    'one that was changed within its period, and the difference refunded': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        billed(opened, later(1), later(30), moved(opened)),
+        subscribed(opened, later(1), later(30)),
+        refunded(opened, 17_100, `pi2_${opened.sessionId}`),
+      ],
+      plan: false,
+      state: 'refunded',
+      amount: 171,
+    },
+    'one that was disputed and won': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        subscribed(opened, later(0), later(30)),
+        disputed(opened, 'open', later(1)),
+        disputed(opened, 'won', later(20)),
+      ],
+      plan: true,
+      state: 'paid',
+    },
+    'one that was disputed and lost': {
+      facts: (opened) => [
+        paid(opened),
+        billed(opened, later(0), later(30)),
+        disputed(opened, 'open', later(1)),
+        disputed(opened, 'lost', later(20)),
+      ],
+      plan: false,
+      state: 'disputed',
+    },
+  };
 
-  test.each(Object.entries(cases))('%s', async (_name, { facts, plan, state }) => {
+  test.each(Object.entries(cases))('%s', async (_name, { facts, plan, state, amount = 19 }) => {
     await fc.assert(
       fc.asyncProperty(
         orders(facts({ sessionId: '', url: 'http://x/', plan: monthly }).length),
@@ -124,8 +169,8 @@ describe('the order and the number of messages make no difference', async () => 
           const opened = await openCheckout(api, developer, monthly);
           await inOrder(facts(opened), order, together);
           expect(await planOf(developer)).toBe(plan ? monthly.plan_id : 'free');
-          const invoices = await invoicesOf(developer);
-          expect(invoices.at(-1)).toMatchObject({ state, amount: 19, currency: 'USD' });
+          const invoice = (await invoicesOf(developer)).findLast((each) => each['amount'] === amount);
+          expect(invoice).toMatchObject({ state, currency: 'USD' });
         },
       ),
       { numRuns: 12 },

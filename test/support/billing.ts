@@ -226,8 +226,12 @@ export function subscribed(
   };
 }
 
-export function refunded(opened: Opened, refundedMinor: number): Of<'refund'> {
-  return { kind: 'refund', paymentRef: paymentOf(opened), refundedMinor, currency: opened.plan.currency };
+export function refunded(
+  opened: Opened,
+  refundedMinor: number,
+  paymentRef = paymentOf(opened),
+): Of<'refund'> {
+  return { kind: 'refund', paymentRef, refundedMinor, currency: opened.plan.currency };
 }
 
 export function disputed(opened: Opened, state: Of<'dispute'>['state'], asOf: Date): Of<'dispute'> {

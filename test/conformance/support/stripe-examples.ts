@@ -15,7 +15,11 @@ const OBJECTS: Readonly<Record<string, string>> = {
 const PARTS: Readonly<Record<string, Thing>> = {
   disputes: { data: [] },
   invoice_payments: { data: [{ object: 'invoice_payment' }] },
-  invoices: { lines: { object: 'list', data: [{ object: 'line_item' }] } },
+  invoices: {
+    lines: { object: 'list', data: [{ object: 'line_item' }] },
+    starting_balance: 0,
+    ending_balance: 0,
+  },
   prices: { recurring: { interval_count: 1 } },
   subscriptions: { items: { object: 'list', data: [{ object: 'subscription_item' }] } },
 };
