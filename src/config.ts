@@ -189,7 +189,7 @@ export const settings = {
   ADMIN_TOKEN: {
     parse: z
       .string()
-      .transform((text) => text.split(','))
+      .transform((text) => text.split(/ *, */))
       .refine((tokens) => tokens.every((token) => /^[A-Za-z0-9\-._~+/]{32,}=*$/.test(token)), {
         error:
           'must be at least 32 characters of a bearer token (openssl rand -hex 32), or several of them separated by commas',
@@ -213,7 +213,7 @@ export const settings = {
   STRIPE_WEBHOOK_SECRET: {
     parse: z
       .string()
-      .transform((text) => text.split(','))
+      .transform((text) => text.split(/ *, */))
       .refine((secrets) => secrets.every((secret) => /^whsec_\S+$/.test(secret)), {
         error:
           'must be the signing secret of a webhook endpoint of Stripe (whsec_…), or several of them separated by commas',
@@ -309,6 +309,12 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
       'STRIPE_WEBHOOK_SECRET must be set with STRIPE_SECRET_KEY: payments are settled by signed webhooks only',
     );
   }
+  const [apiUrl, networkId] = [read('STRIPE_API_URL'), read('STRIPE_NETWORK_ID')];
+  if (secretKey === undefined && (webhookSecrets ?? apiUrl ?? networkId) !== undefined) {
+    throw new StartupError(
+      'STRIPE_SECRET_KEY must be set with the other settings of Stripe: without it the embedded test processor takes the payments, and no money moves',
+    );
+  }
   return Object.freeze({
     host: read('HOST'),
     port: read('PORT'),
@@ -336,8 +342,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
         : {
             secretKey,
             webhookSecrets: webhookSecrets!,
-            apiUrl: read('STRIPE_API_URL'),
-            networkId: read('STRIPE_NETWORK_ID'),
+            apiUrl,
+            networkId,
           },
     metricsToken: read('METRICS_TOKEN'),
     logLevel: read('LOG_LEVEL'),

@@ -107,6 +107,9 @@ describe('a wrong value is refused by its name', () => {
     ['METRICS_TOKEN', 'hunter2'],
     ['METRICS_TOKEN', 'hunter2 and more of it'],
     ['METRICS_TOKEN', 'hunter2="quoted-quoted"'],
+    ['ADMIN_TOKEN', 'hunter2'],
+    ['STRIPE_SECRET_KEY', 'pk_test_hunter2'],
+    ['STRIPE_WEBHOOK_SECRET', 'hunter2'],
   ])('%s=%s', (name, value) => {
     let refusal: unknown;
     try {
@@ -120,6 +123,15 @@ describe('a wrong value is refused by its name', () => {
     expect(message).not.toContain('\n');
     expect(message).not.toContain('hunter2');
     if (name === 'MASTER_KEY') expect(message).not.toContain(value);
+  });
+
+  test.each([
+    ['STRIPE_SECRET_KEY', { STRIPE_WEBHOOK_SECRET: 'whsec_1' }],
+    ['STRIPE_SECRET_KEY', { STRIPE_NETWORK_ID: 'profile_1' }],
+    ['STRIPE_SECRET_KEY', { STRIPE_API_URL: 'http://127.0.0.1:12111' }],
+    ['STRIPE_WEBHOOK_SECRET', { STRIPE_SECRET_KEY: 'sk_test_1' }],
+  ])('%s is missed beside %o', (missing, others) => {
+    expect(() => loadConfig({ ...good, ...others })).toThrow(new RegExp(`^${missing} must be set with`));
   });
 });
 
@@ -141,6 +153,11 @@ describe('a right value is taken as it is meant', () => {
     ['BROKER_URL', 'mqtts://me:hunter2@broker.example', { brokerUrl: 'mqtts://me:hunter2@broker.example' }],
     ['METRICS_TOKEN', undefined, { metricsToken: undefined }],
     ['METRICS_TOKEN', '0123456789abcdef', { metricsToken: '0123456789abcdef' }],
+    [
+      'ADMIN_TOKEN',
+      `${'a'.repeat(32)}, ${'b'.repeat(32)}`,
+      { adminTokens: ['a'.repeat(32), 'b'.repeat(32)] },
+    ],
   ])('%s=%s', (name, value, expected) => {
     expect(loadConfig({ ...good, [name]: value })).toMatchObject(expected);
   });
