@@ -9271,7 +9271,8 @@ return errors === 0;
 }
 
 exports.v46 = validate56;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}}},"required":["requestBody"]};
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema59 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -9356,8 +9357,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern0.test(data2)){
-const err7 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(!pattern1.test(data2)){
+const err7 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9654,7 +9655,7 @@ for(let i0=0; i0<len0; i0++){
 let data12 = data11[i0];
 if(typeof data12 === "string"){
 if(func2(data12) > 100){
-const err32 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+const err32 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -9664,7 +9665,7 @@ vErrors.push(err32);
 errors++;
 }
 if(func2(data12) < 1){
-const err33 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err33 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -9673,8 +9674,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(!pattern0.test(data12)){
-const err34 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(!pattern1.test(data12)){
+const err34 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -9685,7 +9686,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err35 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -9735,8 +9736,9 @@ return errors === 0;
 }
 
 exports.v47 = validate57;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}}},"required":["requestBody"]};
-const schema60 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema61 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema62 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -9778,8 +9780,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern0.test(data1)){
-const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(!pattern1.test(data1)){
+const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9958,7 +9960,7 @@ for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
 if(func2(data7) > 100){
-const err18 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+const err18 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9968,7 +9970,7 @@ vErrors.push(err18);
 errors++;
 }
 if(func2(data7) < 1){
-const err19 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err19 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -9977,8 +9979,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!pattern0.test(data7)){
-const err20 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(!pattern1.test(data7)){
+const err20 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -9989,7 +9991,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err21 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10039,7 +10041,7 @@ return errors === 0;
 }
 
 exports.v48 = validate58;
-const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;

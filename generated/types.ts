@@ -4538,7 +4538,7 @@ export interface components {
         };
         PlanName: string;
         PlanQuota: number;
-        PlanFeatures: string[];
+        PlanFeatures: components["schemas"]["PlanName"][];
         CreatePlanRequest: {
             /**
              * @default subscription

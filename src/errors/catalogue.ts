@@ -299,7 +299,7 @@ export const catalogue = {
     statuses: [404, 400],
     title: 'Plan not found',
     detail: 'There is no such plan on sale.',
-    hint: 'Use name, and period where it has one, of a plan that GET /api/v1/client/plans lists.',
+    hint: 'Use name, and period where it has one, of a plan that GET /api/v1/client/plans lists; the administrator, its identifier in GET /api/v2/admin/plans.',
   },
   CHECKOUT_NOT_FOUND: {
     statuses: [404],

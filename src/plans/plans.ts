@@ -79,7 +79,7 @@ interface Dependencies {
 
 export function createPlans({ knex, audit, clock, newId }: Dependencies): Plans {
   const known = (row: PlanRow | undefined): PlanRow => {
-    if (!row) throw new ApiError('PLAN_NOT_FOUND');
+    if (!row) throw new ApiError('PLAN_NOT_FOUND', { detail: 'There is no plan with this identifier.' });
     return row;
   };
 
