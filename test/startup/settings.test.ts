@@ -108,8 +108,16 @@ describe('a wrong value is refused by its name', () => {
     ['METRICS_TOKEN', 'hunter2 and more of it'],
     ['METRICS_TOKEN', 'hunter2="quoted-quoted"'],
     ['ADMIN_TOKEN', 'hunter2'],
-    ['STRIPE_SECRET_KEY', 'pk_test_hunter2'],
+    ['ADMIN_TOKEN', 'hunter2'.padEnd(31, '0')],
+    ['ADMIN_TOKEN', `${'a'.repeat(32)},hunter2`],
+    ['ADMIN_TOKEN', `${'a'.repeat(32)},`],
+    ['ADMIN_TOKEN', `hunter2 ${'a'.repeat(32)}`],
+    ['STRIPE_SECRET_KEY', 'hunter2'],
+    ['STRIPE_SECRET_KEY', 'pk_live_hunter2'],
+    ['STRIPE_SECRET_KEY', 'sk_hunter2'],
+    ['STRIPE_SECRET_KEY', 'sk_test_hunter2 '],
     ['STRIPE_WEBHOOK_SECRET', 'hunter2'],
+    ['STRIPE_WEBHOOK_SECRET', 'whsec_hunter2,'],
   ])('%s=%s', (name, value) => {
     let refusal: unknown;
     try {
@@ -153,11 +161,10 @@ describe('a right value is taken as it is meant', () => {
     ['BROKER_URL', 'mqtts://me:hunter2@broker.example', { brokerUrl: 'mqtts://me:hunter2@broker.example' }],
     ['METRICS_TOKEN', undefined, { metricsToken: undefined }],
     ['METRICS_TOKEN', '0123456789abcdef', { metricsToken: '0123456789abcdef' }],
-    [
-      'ADMIN_TOKEN',
-      `${'a'.repeat(32)}, ${'b'.repeat(32)}`,
-      { adminTokens: ['a'.repeat(32), 'b'.repeat(32)] },
-    ],
+    ['ADMIN_TOKEN', undefined, { adminTokens: undefined }],
+    ['ADMIN_TOKEN', 'a'.repeat(32), { adminTokens: ['a'.repeat(32)] }],
+    ['ADMIN_TOKEN', `${'a'.repeat(32)},${'b'.repeat(40)}`, { adminTokens: ['a'.repeat(32), 'b'.repeat(40)] }],
+    ['STRIPE_SECRET_KEY', undefined, { stripe: undefined }],
   ])('%s=%s', (name, value, expected) => {
     expect(loadConfig({ ...good, [name]: value })).toMatchObject(expected);
   });
@@ -187,9 +194,15 @@ describe.concurrent(
       ['NONCE_DAYS', 'forever'],
       ['BROKER_URL', 'amqp://me:hunter2@127.0.0.1'],
       ['METRICS_TOKEN', 'hunter2'],
+      ['ADMIN_TOKEN', 'hunter2'],
+      ['STRIPE_SECRET_KEY', 'hunter2'],
     ])('%s=%s', async (name, value) => {
       const line = await expectRefusal(name, { [name]: value });
       if (name === 'MASTER_KEY') expect(line).not.toContain(value);
+    });
+
+    test('STRIPE_SECRET_KEY without STRIPE_WEBHOOK_SECRET', async () => {
+      await expectRefusal('STRIPE_WEBHOOK_SECRET', { STRIPE_SECRET_KEY: 'sk_test_hunter2' });
     });
 
     test('DATA_DIR that is a file, with the embedded database and without', async () => {

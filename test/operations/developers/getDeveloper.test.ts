@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
+import { openCheckout, paid, refunded, sellPlan } from '../../support/billing.ts';
 import { newApp, newDeveloper, newUser, unique } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError } from '../support/errors.ts';
+import { inDays } from '../support/journeys.ts';
+import { limitPlan } from '../support/plans.ts';
 import { newApiToken } from '../support/tokens.ts';
 
-const { api, clock } = await startTestService();
+const { api, clock, databaseUrl, services } = await startTestService();
 
 const me = (token: string | undefined) =>
   api.call<components['schemas']['DeveloperResult']>('GET', '/api/v2/dev/me', undefined, { token });
@@ -29,7 +32,8 @@ test('shows the account as it was registered, and that nothing is used', async (
     name: account.name,
     created_at: clock.now().toISOString(),
     plan: { id: 'free', name: 'Free' },
-    quotas: { apps: { limit: 25, used: 0 }, users_per_app: { limit: 100_000, used: 0 } },
+    quotas: { apps: { limit: 25, used: 0 }, users_per_app: { limit: 100_000, used: 0 }, licenses: null },
+    grace_ends_at: null,
     actor: { kind: 'developer', id: session.developer_id },
     scopes: ['read', 'write', 'auth:dev'],
   });
@@ -56,6 +60,33 @@ test('counts applications, and users of the fullest one', async () => {
     users_per_app: { used: 2 },
   });
   expect((await me(developer.token)).body.name).toBeNull();
+});
+
+test('counts licence keys where the plan limits them, also those that were deleted', async () => {
+  const developer = await newDeveloper(api);
+  await limitPlan(databaseUrl, developer, { licenses: 5 });
+  const app = await newApp(api, developer);
+  await app.keys(3);
+  expect((await me(developer.token)).body.quotas.licenses).toEqual({ limit: 5, used: 3 });
+  await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}/licenses/unused`, undefined, developer);
+  expect((await me(developer.token)).body.quotas.licenses).toEqual({ limit: 5, used: 3 });
+});
+
+test('says until when applications go on after a paid plan has ended', async () => {
+  const developer = await newDeveloper(api);
+  const opened = await openCheckout(api, developer, await sellPlan(api, { period: 'lifetime' }));
+  const settle = (...facts: Parameters<typeof services.settlement.settle>[0]) =>
+    services.settlement.settle(facts, '127.0.0.1');
+  await settle(paid(opened));
+  expect((await me(developer.token)).body).toMatchObject({
+    plan: { id: opened.plan.plan_id },
+    grace_ends_at: null,
+  });
+  await settle(refunded(opened, 1900));
+  expect((await me(developer.token)).body).toMatchObject({
+    plan: { id: 'free' },
+    grace_ends_at: inDays(clock, 14),
+  });
 });
 
 test('tells an API token what it is and may do', async () => {

@@ -5,6 +5,7 @@ import { newApp, newDeveloper, newUser, type App } from '../../support/fixtures.
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
+import { limitPlan } from '../support/plans.ts';
 
 const { api, clock, databaseUrl } = await startTestService();
 const app = await newApp(api);
@@ -144,6 +145,19 @@ test('many at once are made whole or refused at once with TOO_MANY_REQUESTS and 
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
   expect(await list(own)).toHaveLength(5 * (answers.length - refused.length));
+});
+
+test('QUOTA_EXCEEDED beyond what the plan allows, exactly, and nothing is left behind', async () => {
+  const developer = await newDeveloper(api);
+  const [own, second] = [await newApp(api, developer), await newApp(api, developer)];
+  await limitPlan(databaseUrl, developer, { licenses: 5 });
+  expect((await create(own, wish({ amount: 3 }))).status).toBe(201);
+  for (const each of [own, second])
+    expectError(await create(each, wish({ amount: 3 })), 403, 'QUOTA_EXCEEDED');
+  expect([(await list(own)).length, (await list(second)).length]).toEqual([3, 0]);
+  expect((await create(second, wish({ amount: 2 }))).status).toBe(201);
+  expectError(await create(own, wish()), 403, 'QUOTA_EXCEEDED');
+  expect((await list(own)).length).toBe(3);
 });
 
 test("tiers are those of the application's own list", async () => {

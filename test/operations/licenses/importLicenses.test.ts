@@ -5,6 +5,7 @@ import { newApp, newDeveloper, newHwid, newUser, type App } from '../../support/
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { licensesOf, scoped } from '../support/licenses.ts';
+import { limitPlan } from '../support/plans.ts';
 
 const service = await startTestService();
 const { api } = service;
@@ -36,6 +37,18 @@ test('keys of another system are there as they were, and are found as people typ
   expect((await activate('old key 7f3a 99ci')).status).toBe(200);
   expect((await activate('{8C1D0117}')).status).toBe(200);
   expectError(await activate('BANNEDKEY1'), 400, 'LICENSE_UNUSABLE');
+});
+
+test('QUOTA_EXCEEDED for more than the plan allows, exactly, and nothing is imported', async () => {
+  const developer = await newDeveloper(api);
+  const licenses = licensesOf(api, await newApp(api, developer));
+  await limitPlan(service.databaseUrl, developer, { licenses: 3 });
+  const keys = (...names: string[]) => csv(...names.map((name) => `QUOTA-KEY-${name},Pro,30,,,unused`));
+  expectError(await licenses.import(keys('0001', '0002', '0003', '0004')), 403, 'QUOTA_EXCEEDED');
+  expect((await licenses.list()).body.data).toEqual([]);
+  expect((await licenses.import(keys('0001', '0002', '0003'))).status).toBe(201);
+  expectError(await licenses.import(keys('0004')), 403, 'QUOTA_EXCEEDED');
+  expect((await licenses.list()).body.data).toHaveLength(3);
 });
 
 test('a table from a spreadsheet: a byte order mark, CRLF, quotes, other order, empty lines, no optional columns', async () => {

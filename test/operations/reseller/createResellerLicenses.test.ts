@@ -4,6 +4,7 @@ import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newHwid, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
+import { limitPlan } from '../support/plans.ts';
 import { newReseller, type TestReseller } from '../support/resellers.ts';
 
 type Schemas = components['schemas'];
@@ -32,6 +33,18 @@ async function expectNothingBought(reseller: TestReseller, own: App, balance: nu
   expect(kinds.filter((kind) => kind !== 'credit' && kind !== 'debit')).toEqual([]);
   expect(await licenses(own)).toEqual([]);
 }
+
+test("QUOTA_EXCEEDED beyond what the developer's plan allows: nothing is bought", async () => {
+  const developer = await newDeveloper(api);
+  const own = await newApp(api, developer);
+  const reseller = await newReseller(api, own, { balance: 100 });
+  await limitPlan(databaseUrl, developer, { licenses: 2 });
+  expectError(await reseller.buy({ amount: 3 }), 403, 'QUOTA_EXCEEDED');
+  await expectNothingBought(reseller, own, 100);
+  expect((await reseller.buy({ amount: 2 })).status).toBe(201);
+  expectError(await reseller.buy(), 403, 'QUOTA_EXCEEDED');
+  expect(await reseller.balance()).toBe(80);
+});
 
 test('makes keys, takes their cost and says what is left', async () => {
   const own = await newApp(api);

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { spawnService, temporaryDataDir, type ServiceProcess } from '../support/processes.ts';
+
+const PLANS = '/api/v2/admin/plans';
+const statusWith = async ({ api }: ServiceProcess, token: string) =>
+  (await api.call('GET', PLANS, undefined, { token })).status;
+
+test(
+  'with the embedded database a token is made once, for its owner alone, and told to nobody',
+  { timeout: 180_000 },
+  async () => {
+    const DATA_DIR = await temporaryDataDir();
+    const file = join(DATA_DIR, 'admin.token');
+    const first = await spawnService({ DATA_DIR, LOG_LEVEL: 'debug' });
+    const token = (await readFile(file, 'utf8')).trim();
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await statusWith(first, token)).toBe(200);
+    expect(await statusWith(first, randomBytes(32).toString('hex'))).toBe(401);
+    await first.end('SIGTERM');
+    const { stdout, stderr } = first.output();
+    expect(stdout + stderr).not.toContain(token);
+
+    const again = await spawnService({ DATA_DIR, LOG_LEVEL: 'error' });
+    expect((await readFile(file, 'utf8')).trim()).toBe(token);
+    expect(await statusWith(again, token)).toBe(200);
+    await again.end('SIGTERM');
+  },
+);
+
+test('with DATABASE_URL there is none: nobody is let in', { timeout: 90_000 }, async () => {
+  const DATA_DIR = await temporaryDataDir();
+  const DATABASE_URL = await createTestDatabase();
+  const service = await spawnService({ DATA_DIR, DATABASE_URL, LOG_LEVEL: 'error' });
+  expect(await readdir(DATA_DIR)).not.toContain('admin.token');
+  for (const token of ['undefined', 'null', randomBytes(32).toString('hex')])
+    expect(await statusWith(service, token)).toBe(401);
+  expect((await service.api.call('GET', PLANS)).status).toBe(401);
+});
+
+test('ADMIN_TOKEN is taken as it is, each of several', { timeout: 90_000 }, async () => {
+  const [first, second] = [randomBytes(32).toString('hex'), randomBytes(24).toString('base64')] as const;
+  const service = await spawnService({
+    DATABASE_URL: await createTestDatabase(),
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    ADMIN_TOKEN: `${first},${second}`,
+    LOG_LEVEL: 'error',
+  });
+  for (const token of [first, second]) expect(await statusWith(service, token)).toBe(200);
+  expect(await statusWith(service, `${first},${second}`)).toBe(401);
+});
