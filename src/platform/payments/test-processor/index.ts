@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { isUnavailable } from '../../database/index.ts';
 import { repeatedly, type Repeated } from '../../repeatedly.ts';
 import { PaymentsError, PaymentsUnavailableError } from '../errors.ts';
@@ -5,7 +6,7 @@ import type { Payments } from '../index.ts';
 import type { CheckoutPage } from './checkout-page.ts';
 import { createTestCheckouts } from './checkouts.ts';
 import type { Context, TestProcessorOptions } from './context.ts';
-import { createNotices } from './notices.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { createTestPayments } from './payments.ts';
 import { createReceipts } from './receipts.ts';
 import { createTestSubscriptions } from './subscriptions.ts';
@@ -33,22 +34,36 @@ export interface TestProcessor extends Payments {
 /** Any number of processes may open it on one database: they share its tables and its work. */
 export function openTestProcessor(options: TestProcessorOptions): TestProcessor {
   const { knex, logger, webUrl } = options;
-  const notices = createNotices(options);
+  const telling = new WeakSet<Knex.Transaction>();
+  const { write, ...others } = createNotices(options);
+  const notices: Notices = {
+    ...others,
+    async write(trx, type, fact) {
+      telling.add(trx);
+      await write(trx, type, fact);
+    },
+  };
   let running: Repeated | undefined;
 
   const context: Context = {
     ...options,
     notices,
     async change(work) {
+      let tells = false;
       try {
-        return await knex.transaction(work);
+        return await knex.transaction(async (trx) => {
+          const result = await work(trx);
+          tells = telling.has(trx);
+          return result;
+        });
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         throw new PaymentsUnavailableError('The tables of the test processor cannot be reached.', {
           cause: error,
         });
       } finally {
-        running?.wake();
+        // Only then: looking for what is due is a change too, and would never rest.
+        if (tells) running?.wake();
       }
     },
   };
