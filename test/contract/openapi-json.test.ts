@@ -404,7 +404,7 @@ test.each(developersSide)(
 );
 
 /** Operations that are nobody's but ours, beside those of the specification. */
-const ADDED = /^\/api\/(v2\/(dev|client)|v1\/agent)\//;
+const ADDED = /^\/api\/(v2\/(dev|client|admin|payments)|v1\/agent)\//;
 
 /** The specification gives it no success. */
 const NEVER_SUCCEEDS = 'getPaymentChallenge';
@@ -418,6 +418,7 @@ test('the challenge to pay takes nothing and is always 402, as specified', () =>
 test('the contract has these operations; others are additions to v2', () => {
   const known = [
     NEVER_SUCCEEDS,
+    'createCheckout',
     ...Object.keys({ ...specified, ...guidance, ...besides }),
     ...developersSide.map(([id]) => id),
   ];
@@ -426,7 +427,15 @@ test('the contract has these operations; others are additions to v2', () => {
   expect(added.map(({ path }) => path).filter((path) => !ADDED.test(path))).toEqual([]);
 });
 
-test('the elements of the list of plans are as specified', () => {
+test('a checkout is opened where and as the specification has it', () => {
+  const found = operation('createCheckout');
+  expect(found).toMatchObject({ method: 'POST', path: '/api/v1/checkout', bearer: true });
+  expect(fieldsOf(found.requestBody!.schema)).toMatchObject({ plan_name: 'string', period: 'string?' });
+  const answer = fieldsOf(found.responses['200']!['application/json']!.schema);
+  expect(answer).toEqual({ status: 'string', url: 'uri', sessionId: 'string' });
+});
+
+test('the elements of the list of plans are as specified, and say what a pack adds', () => {
   const { properties } = shapeOf(operation('listPlans').responses['200']!['application/json']!.schema);
   expect(fieldsOf(properties['data']!.items!)).toEqual({
     id: 'string',
@@ -437,6 +446,10 @@ test('the elements of the list of plans are as specified', () => {
     max_apps: 'integer',
     max_users_per_app: 'integer',
     features: 'array?',
+    kind: 'string?',
+    max_licenses: 'integer?',
+    licenses: 'integer?',
+    balance: 'number?',
   });
   const { period } = shapeOf(properties['data']!.items!).properties;
   expect(period!.enum).toEqual(['monthly', 'yearly', 'lifetime']);
