@@ -164,6 +164,16 @@ describe('members that nobody may set', () => {
         { token },
       );
       await post('/api/v2/client/logout', { app_id: app.app_id, session_token: byLicense.token });
+      // Events are numbered a moment later.
+      const client = await connectTo(databaseUrl);
+      const behind = async () =>
+        (
+          await client.query(
+            `select 1 from events where position is null
+             or position > (select position from relay_positions where name = 'log')`,
+          )
+        ).rowCount;
+      await expect.poll(behind, { timeout: 10_000 }).toBe(0);
       return { rows: await dump(databaseUrl), answers };
     };
     /** Random values and what follows from them. */

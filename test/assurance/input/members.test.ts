@@ -176,6 +176,8 @@ describe.each(withBody)('$operationId', { timeout: 60_000 }, (operation) => {
   });
 
   test('generated values in several members', async () => {
+    // Of what is signed by its sender no member is known here.
+    if (places.length === 0) return;
     const made = await request;
     const changes = fc.array(fc.tuple(fc.nat(), fc.oneof(hostileJson, fc.nat())), {
       minLength: 1,

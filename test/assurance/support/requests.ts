@@ -5,6 +5,7 @@ import { locate, newOwner, queryOf, tokenFor, type Owner } from '../../contract/
 import { sign } from '../../counting/signed.ts';
 import { licensesOf } from '../../operations/support/licenses.ts';
 import type { Answer } from '../../support/api.ts';
+import { noticeWriter } from '../../support/billing.ts';
 import { newUser } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
 
@@ -64,10 +65,13 @@ const NAMED: Readonly<Record<string, (owner: Owner) => Promise<object>>> = {
  * @param owner a new one when none is given
  */
 export async function requestOf(
-  { api, clock }: Pick<TestService, 'api' | 'clock'>,
+  service: Pick<TestService, 'api' | 'clock' | 'database'>,
   operation: ContractOperation,
   owner?: Owner,
 ): Promise<Request> {
+  const { api, clock } = service;
+  const processor =
+    operation.operationId === 'receivePaymentNotice' ? await noticeWriter(service) : undefined;
   const whose = owner ?? (await newOwner(api));
   await prepare(whose, operation);
   const path = await (LOCATED[operation.operationId]?.(whose) ?? locate(whose, operation.path));
@@ -75,7 +79,11 @@ export async function requestOf(
   await PREPARED[operation.operationId]?.({ owner: whose, path });
   const named = await NAMED[operation.operationId]?.(whose);
   const example = await bodyFor(whose, operation);
-  const body = named ? { ...(example as object), ...named } : example;
+  const body = processor
+    ? (JSON.parse(processor.notice([])) as object)
+    : named
+      ? { ...(example as object), ...named }
+      : example;
   const token = await tokenFor(whose, operation);
   return {
     owner: whose,
@@ -95,6 +103,7 @@ export async function requestOf(
           ...(operation.signature &&
             typeof text === 'string' &&
             sign(whose.app, text, clock.now().getTime()).headers),
+          ...(typeof text === 'string' && processor?.headers(text)),
           ...sent.headers,
         },
       });
