@@ -10041,7 +10041,7 @@ return errors === 0;
 }
 
 exports.v48 = validate58;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -10060,11 +10060,9 @@ errors++;
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.amount !== undefined){
-let data1 = data0.amount;
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 999999999999999 || isNaN(data1)){
-const err1 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
+for(const key0 in data0){
+if(!(key0 === "amount")){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10073,8 +10071,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data1 < 0 || isNaN(data1)){
-const err2 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data0.amount !== undefined){
+let data1 = data0.amount;
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 999999999999999 || isNaN(data1)){
+const err2 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10083,9 +10085,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data1 < 0 || isNaN(data1)){
+const err3 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10095,9 +10096,8 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
 else {
-const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10109,12 +10109,24 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err5];
 }
 else {
 vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
 }
 errors++;
 }

@@ -51,8 +51,8 @@ export interface paths {
          *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
          *     password give the same 401 `INVALID_CREDENTIALS` in the same time. While the application is paused every login
          *     gets 403 `APPLICATION_PAUSED`. Under the switch `require_subscription` a user without a running subscription
-         *     gets 403 `SUBSCRIPTION_EXPIRED`. 14 days after the developer's paid plan has ended, an application that has more users
-         *     than the plan that is left allows gets 403 `QUOTA_EXCEEDED`. Banned users (only after the password was right), machines and addresses get
+         *     gets 403 `SUBSCRIPTION_EXPIRED`. 14 days after the developer's plan has ended or become a smaller one, an application that
+         *     has more users than it allows gets 403 `QUOTA_EXCEEDED`. Banned users (only after the password was right), machines and addresses get
          *     403 `USER_BANNED`, `HWID_BANNED` and `ADDRESS_BANNED`, and under the switch `block_vpn` addresses of VPNs
          *     and proxies 403 `VPN_BLOCKED`.
          *
@@ -2896,8 +2896,8 @@ export interface paths {
         /**
          * Read the plan that was paid for
          * @description The plan that the developer is on because of a payment, and until when it is paid. On the free plan: 404
-         *     `SUBSCRIPTION_NOT_FOUND`. When a plan has ended, quotas are those of the free plan at once; applications that have more than it
-         *     allows go on for 14 days, and then their logins get 403 `QUOTA_EXCEEDED`.
+         *     `SUBSCRIPTION_NOT_FOUND`. When a plan has ended or was changed, the quotas of the new one hold at once; applications that have
+         *     more than it allows go on for 14 days, and then their logins get 403 `QUOTA_EXCEEDED`.
          */
         get: operations["getSubscription"];
         put?: never;

@@ -135,13 +135,28 @@ export async function updateApplication(
   await trx('applications').where({ app_id: appId }).update(changes);
 }
 
-/** Sets from when on logins need room in the plan, for all applications of a developer; null is never. */
+/** How many applications the developer of one has, up to it in the order of their making. */
+const PLACE = `(select count(*) from applications before
+  where before.developer_id = a.developer_id and before.deleted_at is null and before.app_id <= a.app_id)`;
+
+/**
+ * Sets from when on logins are refused, for those applications of a developer for which a plan has no room; an earlier moment
+ * stays, and where there is room there is none.
+ */
 export async function setGrace(
   trx: Knex.Transaction,
   developerId: string,
-  graceEndsAt: Date | null,
+  planId: string,
+  graceEndsAt: Date,
 ): Promise<void> {
-  await trx('applications').where({ developer_id: developerId }).update({ grace_ends_at: graceEndsAt });
+  await trx.raw(
+    `update applications a set grace_ends_at = case
+       when u.users <= p.max_users_per_app and ${PLACE} <= p.max_apps then null
+       else coalesce(a.grace_ends_at, :graceEndsAt::timestamptz) end
+     from application_usage u, plans p
+     where a.developer_id = :developerId and a.deleted_at is null and u.app_id = a.app_id and p.plan_id = :planId`,
+    { developerId, planId, graceEndsAt },
+  );
 }
 
 /**
@@ -150,10 +165,7 @@ export async function setGrace(
  */
 export async function hasRoom(db: Knex, appId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { room: boolean }[] }>(
-    `select u.users <= p.max_users_per_app and (
-       select count(*) from applications before
-       where before.developer_id = a.developer_id and before.deleted_at is null and before.app_id <= a.app_id
-     ) <= p.max_apps as room
+    `select u.users <= p.max_users_per_app and ${PLACE} <= p.max_apps as room
      from applications a join application_usage u using (app_id) join developers d using (developer_id)
        join plans p using (plan_id) where a.app_id = ?`,
     [appId],

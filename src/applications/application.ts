@@ -25,7 +25,7 @@ export interface ApplicationSettings {
 export interface Application extends ApplicationSettings, Pause {
   readonly appId: string;
   readonly status: ApplicationStatus;
-  /** From then on logins need room in the plan that is left; null while the plan has not lapsed. */
+  /** The plan has had no room for it since a change: from then on logins are refused. Null while it has. */
   readonly graceEndsAt: Date | null;
 }
 

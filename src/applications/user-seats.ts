@@ -13,13 +13,16 @@ export interface UserSeats {
   /** Counts so many users more, or none, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeUserSeats(trx: Knex.Transaction, appId: string, amount: number): Promise<void>;
   /**
-   * Refuses logins of an application for which a plan has no room that has taken the place of one which lapsed, once the time is
-   * over in which its users go on as before.
+   * Refuses logins of an application for which the plan has no room since a change of it, once the time is over in which its users
+   * go on as before.
    * @throws ApiError QUOTA_EXCEEDED
    */
   assertWithinPlan(db: Knex, application: Application, now: Date): Promise<void>;
-  /** Sets from when on that is so, for all applications of a developer, inside the caller's transaction; null is never. */
-  setGrace(trx: Knex.Transaction, developerId: string, graceEndsAt: Date | null): Promise<void>;
+  /**
+   * Notes, inside the transaction that changes a developer's plan, for which of his applications the new one has no room: their
+   * users go on as before until a moment, or an earlier one that was set by the change before.
+   */
+  setGrace(trx: Knex.Transaction, developerId: string, planId: string, graceEndsAt: Date): Promise<void>;
   /** Counts one user less, inside the caller's transaction. */
   returnUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
 }
@@ -42,7 +45,7 @@ export const userSeats: UserSeats = {
   async assertWithinPlan(db, { appId, graceEndsAt }, now) {
     if (graceEndsAt === null || graceEndsAt > now || (await hasRoom(db, appId))) return;
     throw new ApiError('QUOTA_EXCEEDED', {
-      detail: "The developer's plan has ended, and the one that is left has no room for this application.",
+      detail: "The developer's plan has no room any more for this application and its users.",
     });
   },
 

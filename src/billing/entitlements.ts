@@ -19,7 +19,7 @@ import * as store from './subscription-store.ts';
  * order in which it became known, and how often, makes no difference. The caller's transaction holds all settlements.
  */
 export interface Entitlements {
-  /** Gives what is due for a paid invoice, and takes back what is not due any more. */
+  /** Gives what is due for a paid invoice, and takes back what is not due any more. The plan is to be settled after it. */
   settleInvoice(
     trx: Knex.Transaction,
     actor: Actor,
@@ -91,31 +91,34 @@ export function createEntitlements(deps: Dependencies): Entitlements {
       if (invoice.subscription_id === null) return;
       const paying = await invoiceStore.listPayingPresent(trx, invoice.subscription_id);
       if (paying.length === 0) return;
-      const { state, end_wanted } = (await store.findSubscription(trx, invoice.subscription_id))!;
+      const { state } = (await store.findSubscription(trx, invoice.subscription_id))!;
       const lost = paying.some((each) => each.dispute === 'lost' || each.refunded_minor >= each.amount_minor);
-      // What was given back in full is not to be paid for again. A dispute may still be won, and a later period be paid already.
-      const unpaid = lost && state !== 'ended' ? 'no_credit' : null;
       await store.updateSubscription(trx, invoice.subscription_id, {
         reversed: paying.some((each) => isReversed(each.amount_minor, each)),
-        end_wanted: unpaid ?? (end_wanted === 'no_credit' ? null : end_wanted),
+        // What was given back in full is not to be paid for again. A dispute may still be won, and a later period be paid already.
+        end_wanted: lost && state !== 'ended',
       });
     },
 
     async settlePlan(trx, actor) {
       const { developerId } = actor;
       const [current, ...others] = await store.listInForce(trx, developerId);
-      for (const { subscription_id, subscription_ref, end_wanted } of others) {
-        // Nobody pays for two plans: what is left of the older one is credited.
-        if (subscription_ref === null || end_wanted !== null) continue;
-        await store.updateSubscription(trx, subscription_id, { end_wanted: 'credit' });
+      for (const { subscription_id, subscription_ref, end_wanted } of [
+        ...(current ? [current] : []),
+        ...others,
+      ]) {
+        // Nobody pays for two plans. What is left of the older one is not credited: its payment may still be taken back.
+        const unwanted = subscription_id !== current?.subscription_id && subscription_ref !== null;
+        if (end_wanted !== unwanted)
+          await store.updateSubscription(trx, subscription_id, { end_wanted: unwanted });
       }
       const from = await developers.planOf(trx, developerId);
       const to = current?.plan_id ?? FREE_PLAN;
       if (from === to) return;
-      const lapsedAt = to === FREE_PLAN ? clock.now() : null;
+      const now = clock.now();
       // Before the developer, as whoever deletes an application holds them.
-      await applications.setGrace(trx, developerId, lapsedAt && graceEnd(lapsedAt));
-      await developers.changePlan(trx, actor, to, lapsedAt);
+      await applications.setGrace(trx, developerId, to, graceEnd(now));
+      await developers.changePlan(trx, actor, to, to === FREE_PLAN ? now : null);
     },
   };
 }

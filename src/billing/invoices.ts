@@ -91,7 +91,7 @@ export function createInvoices({ knex, payments, audit }: Dependencies): Invoice
           'sha256',
           JSON.stringify([invoiceId, key ?? [row.refunded_minor, amountMinor ?? left]]),
         );
-        await talkTo(() => payments.refund(payment_ref, amountMinor, once));
+        await talkTo(() => payments.refund(payment_ref, amountMinor ?? left, once));
       } catch (error) {
         const declined = error instanceof ApiError && error.code === 'PAYMENT_DECLINED';
         if (declined) throw refuse('The payment processor has refused it.', error);

@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Payments } from '../platform/payments/index.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { Period, PlanRow, Plans } from '../plans/plans.ts';
 import { toProduct } from './product.ts';
 import { talkTo } from './processor-faults.ts';
 import type { Settlement } from './settlement.ts';
@@ -85,6 +85,22 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
     };
   }
 
+  /** The plan of a name, paid as the present one unless told. */
+  async function target(
+    name: string,
+    period: 'monthly' | 'yearly' | undefined,
+    present: Period,
+  ): Promise<PlanRow> {
+    if (period === undefined && present !== 'lifetime') {
+      const same = await plans.forSale(knex, name, present).catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'PLAN_NOT_FOUND') return undefined;
+        throw error;
+      });
+      if (same) return same;
+    }
+    return plans.forSale(knex, name, period);
+  }
+
   return {
     inForce,
 
@@ -97,7 +113,8 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
       if (!ref || row.processor !== payments.processor) throw new ApiError('SUBSCRIPTION_NOT_FOUND');
       const data: Record<string, unknown> = {};
       if (planName !== undefined || period !== undefined) {
-        const plan = await plans.forSale(knex, planName ?? (await show(row)).planName, period);
+        const present = (await plans.find(knex, row.plan_id))!;
+        const plan = await target(planName ?? present.name, period, present.period);
         const refuse = (detail: string) => new ApiError('PLAN_NOT_APPLICABLE', { detail });
         if (plan.kind !== 'subscription' || plan.period === 'lifetime') {
           throw refuse(
@@ -105,10 +122,12 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
           );
         }
         if (plan.price_minor === 0) throw refuse('The plan costs nothing: cancel the subscription instead.');
-        const present = (await plans.find(knex, row.plan_id))!;
         if (plan.currency !== present.currency) throw refuse('The plan is in another currency.');
-        if (plan.plan_id !== row.plan_id)
+        // While a change is under way, what is known of the plan says nothing.
+        if (plan.plan_id !== row.plan_id || row.change_asked_at !== null) {
+          await store.updateSubscription(knex, row.subscription_id, { change_asked_at: clock.now() });
           await talkTo(() => payments.changeSubscription(ref, toProduct(plan)));
+        }
         data['plan_id'] = plan.plan_id;
       }
       if (cancelAtPeriodEnd !== undefined) {
@@ -131,10 +150,10 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
       const now = clock.now();
       const askedBefore = new Date(now.getTime() - AGAIN_MS);
       const due = await store.listEndWanted(knex, payments.processor, askedBefore, AT_ONCE);
-      for (const { subscription_id, subscription_ref, end_wanted } of due) {
+      for (const { subscription_id, subscription_ref } of due) {
         // Before the processor is asked: what cannot be ended must not keep the others waiting.
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });
-        await payments.endSubscription(subscription_ref!, end_wanted === 'credit');
+        await payments.endSubscription(subscription_ref!, false);
         // The notice of it may be lost, and nobody looks up what is looked at every minute.
         await settlement.settle(await payments.lookUpSubscription(subscription_ref!), OWN_ADDRESS);
       }

@@ -30,7 +30,8 @@ interface Dependencies {
 export function createReconciliation(deps: Dependencies): Reconciliation {
   const { knex, payments, settlement, logger, clock } = deps;
 
-  async function settleFacts(what: object, lookUp: () => Promise<readonly Fact[]>): Promise<void> {
+  /** @returns whether the processor knows it */
+  async function settleFacts(what: object, lookUp: () => Promise<readonly Fact[]>): Promise<boolean> {
     try {
       const facts = await lookUp();
       await settlement.settle(facts, OWN_ADDRESS);
@@ -38,9 +39,11 @@ export function createReconciliation(deps: Dependencies): Reconciliation {
         (fact) => fact.kind !== 'checkout' || !['open', 'processing'].includes(fact.state),
       );
       if (news.length > 0) logger.warn(what, 'notices of a payment were missing');
+      return true;
     } catch (error) {
       if (!(error instanceof PaymentsError)) throw error;
       logger.warn({ ...what, err: error }, 'the payment processor does not know a purchase');
+      return false;
     }
   }
 
@@ -53,13 +56,12 @@ export function createReconciliation(deps: Dependencies): Reconciliation {
         // Before it is looked up: one that cannot be must not keep the others waiting.
         await checkoutStore.updateCheckout(knex, checkout_id, { looked_up_at: now });
         if (session_ref !== null && processor === payments.processor) {
-          await settleFacts({ checkout_id }, () => payments.lookUpCheckout(session_ref));
+          if (await settleFacts({ checkout_id }, () => payments.lookUpCheckout(session_ref))) continue;
         }
-        // Nobody was ever given its page, or whoever could say more is gone.
-        else if (expires_at < now)
-          await checkoutStore.updateCheckout(knex, checkout_id, { status: 'expired' });
+        // Nobody was ever given its page, or nobody can say more.
+        if (expires_at < now) await checkoutStore.updateCheckout(knex, checkout_id, { status: 'expired' });
       }
-      const overdue = await store.listOverdue(knex, before(LATE_MS), before(LATE_MS), AT_ONCE);
+      const overdue = await store.listOverdue(knex, before(LATE_MS), before(SILENCE_MS), AT_ONCE);
       for (const { subscription_id, subscription_ref, processor } of overdue) {
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });
         // Nobody here takes the payments of its next periods.

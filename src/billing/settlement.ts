@@ -12,6 +12,7 @@ import type { Logger } from '../platform/logger.ts';
 import { PaymentsError, type Fact, type Notice, type Payments } from '../platform/payments/index.ts';
 import type { PlanRow, Plans } from '../plans/plans.ts';
 import { periodAfter } from './billing-state.ts';
+import { Concerned } from './concerned.ts';
 import * as checkoutStore from './checkout-store.ts';
 import type { CheckoutRow } from './checkout-store.ts';
 import type { Entitlements } from './entitlements.ts';
@@ -106,7 +107,8 @@ export function createSettlement(deps: Dependencies): Settlement {
       period_end: null,
       cancel_at_period_end: false,
       as_of: null,
-      end_wanted: null,
+      end_wanted: false,
+      change_asked_at: null,
       looked_up_at: now,
       created_at: now,
       ended_at: null,
@@ -198,7 +200,7 @@ export function createSettlement(deps: Dependencies): Settlement {
   }
 
   const settlers: { readonly [Kind in Fact['kind']]: Settler<Extract<Fact, { kind: Kind }>> } = {
-    async checkout(trx, fact, address) {
+    async checkout(trx, fact, address, concerned) {
       const checkout = await checkoutOf(trx, fact.reference);
       if (checkout.session_ref !== null && checkout.session_ref !== fact.sessionRef) {
         throw new Mismatch(`${checkout.checkout_id} is paid in another session`);
@@ -227,14 +229,10 @@ export function createSettlement(deps: Dependencies): Settlement {
         const end = subscription.period_end ?? periodAfter(now, plan.period);
         await markPaid(trx, subscription, end);
       }
-      await entitlements.settlePlan(trx, actor);
-      // Last: whoever makes an application or licences waits for this row.
-      if (fact.customerRef !== null) {
-        await developers.noteCustomer(trx, checkout.developer_id, fact.customerRef);
-      }
+      concerned.add(actor, { hasPlan: plan.kind === 'subscription', customerRef: fact.customerRef });
     },
 
-    async invoice(trx, fact, address) {
+    async invoice(trx, fact, address, concerned) {
       const checkout = await checkoutOf(trx, fact.reference);
       if (fact.currency !== checkout.currency) {
         throw new Mismatch(`${checkout.checkout_id} is in ${checkout.currency}, not ${fact.currency}`);
@@ -264,10 +262,10 @@ export function createSettlement(deps: Dependencies): Settlement {
       if (fact.reason === 'first') await markPaid(trx, subscription, fact.periodEnd);
       else if (subscription.paid) await markPaid(trx, subscription, fact.periodEnd);
       await entitlements.settleInvoice(trx, actor, checkout, invoice);
-      await entitlements.settlePlan(trx, actor);
+      concerned.add(actor, { hasPlan: true, customerRef: null });
     },
 
-    async subscription(trx, fact, address) {
+    async subscription(trx, fact, address, concerned) {
       const checkout = await checkoutOf(trx, fact.reference);
       if (fact.currency !== checkout.currency) {
         throw new Mismatch(`${checkout.checkout_id} is in ${checkout.currency}, not ${fact.currency}`);
@@ -287,31 +285,34 @@ export function createSettlement(deps: Dependencies): Settlement {
         period_end: fact.periodEnd,
         cancel_at_period_end: fact.cancelAtPeriodEnd,
         as_of: fact.asOf,
-        ...(fact.state === 'ended' && { ended_at: clock.now(), end_wanted: null }),
+        ...(row.change_asked_at && fact.asOf >= row.change_asked_at && { change_asked_at: null }),
+        ...(fact.state === 'ended' && { ended_at: clock.now(), end_wanted: false }),
       });
-      await entitlements.settlePlan(trx, actor);
-      if (fact.customerRef !== null) {
-        await developers.noteCustomer(trx, checkout.developer_id, fact.customerRef);
-      }
+      concerned.add(actor, { hasPlan: true, customerRef: fact.customerRef });
     },
 
-    async refund(trx, { paymentRef, refundedMinor }, address) {
+    async refund(trx, { paymentRef, refundedMinor }, address, concerned) {
       await invoiceStore.noteRefund(trx, processor, paymentRef, refundedMinor);
-      await settleReversal(trx, paymentRef, address);
+      await settleReversal(trx, paymentRef, address, concerned);
     },
 
-    async dispute(trx, fact, address) {
+    async dispute(trx, fact, address, concerned) {
       await invoiceStore.noteDispute(trx, processor, fact);
-      await settleReversal(trx, fact.paymentRef, address);
+      await settleReversal(trx, fact.paymentRef, address, concerned);
     },
   };
 
-  async function settleReversal(trx: Knex.Transaction, paymentRef: string, address: string): Promise<void> {
+  async function settleReversal(
+    trx: Knex.Transaction,
+    paymentRef: string,
+    address: string,
+    concerned: Concerned,
+  ): Promise<void> {
     for (const invoice of await invoiceStore.findInvoicesOfPayment(trx, processor, paymentRef)) {
       const checkout = await checkoutOf(trx, invoice.checkout_id);
       const actor = actorOf(checkout, address);
       await entitlements.settleInvoice(trx, actor, checkout, invoice);
-      await entitlements.settlePlan(trx, actor);
+      concerned.add(actor, { hasPlan: invoice.subscription_id !== null, customerRef: null });
     }
   }
 
@@ -321,15 +322,23 @@ export function createSettlement(deps: Dependencies): Settlement {
     facts: readonly Fact[],
     address: string,
   ): Promise<string[]> {
+    const concerned = new Concerned();
     const refused: string[] = [];
     for (const fact of facts) {
       try {
-        await trx.transaction((part) => (settlers[fact.kind] as Settler<Fact>)(part, fact, address));
+        await trx.transaction((part) =>
+          (settlers[fact.kind] as Settler<Fact>)(part, fact, address, concerned),
+        );
       } catch (error) {
         if (!(error instanceof Mismatch)) throw error;
         logger.error({ processor, fact: fact.kind, reason: error.message }, 'a payment was not settled');
         refused.push(error.message);
       }
+    }
+    // After all of them: whoever makes an application or licences waits for the rows of his developer.
+    for (const { actor, hasPlan, customerRef } of concerned.all()) {
+      if (hasPlan) await entitlements.settlePlan(trx, actor);
+      if (customerRef !== null) await developers.noteCustomer(trx, actor.developerId, customerRef);
     }
     return refused;
   }
@@ -395,4 +404,9 @@ export function createSettlement(deps: Dependencies): Settlement {
 }
 
 type CheckoutFact = Extract<Fact, { kind: 'checkout' }>;
-type Settler<Kind extends Fact> = (trx: Knex.Transaction, fact: Kind, address: string) => Promise<void>;
+type Settler<Kind extends Fact> = (
+  trx: Knex.Transaction,
+  fact: Kind,
+  address: string,
+  concerned: Concerned,
+) => Promise<void>;

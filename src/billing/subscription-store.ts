@@ -14,7 +14,8 @@ export interface SubscriptionRow {
   readonly period_end: Date | null;
   readonly cancel_at_period_end: boolean;
   readonly as_of: Date | null;
-  readonly end_wanted: 'credit' | 'no_credit' | null;
+  readonly end_wanted: boolean;
+  readonly change_asked_at: Date | null;
   readonly looked_up_at: Date;
   readonly created_at: Date;
   readonly ended_at: Date | null;
@@ -55,18 +56,23 @@ export async function listInForce(db: Knex, developerId: string): Promise<Subscr
     .orderBy('subscription_id', 'desc');
 }
 
-/** Those of which the period that was paid ended before a moment, and which were not looked up since another one. */
+/**
+ * Those of which the period that was paid ended before a moment, or which were asked to change before another one and have not
+ * said that they did, and which have not been looked up since.
+ */
 export async function listOverdue(
   db: Knex,
   endedBefore: Date,
-  lookedUpBefore: Date,
+  askedBefore: Date,
   limit: number,
 ): Promise<SubscriptionRow[]> {
   return db<SubscriptionRow>('plan_subscriptions')
     .whereIn('state', ['pending', 'active', 'past_due'])
     .whereNotNull('subscription_ref')
-    .where('period_end', '<', endedBefore)
-    .where('looked_up_at', '<', lookedUpBefore)
+    .whereRaw(
+      '((period_end < :endedBefore and looked_up_at < :endedBefore) or (change_asked_at < :askedBefore and looked_up_at < :askedBefore))',
+      { endedBefore, askedBefore },
+    )
     .orderBy('looked_up_at')
     .limit(limit);
 }
@@ -79,8 +85,7 @@ export async function listEndWanted(
   limit: number,
 ): Promise<SubscriptionRow[]> {
   return db<SubscriptionRow>('plan_subscriptions')
-    .where({ processor })
-    .whereNotNull('end_wanted')
+    .where({ processor, end_wanted: true })
     .whereNotNull('subscription_ref')
     .where('state', '<>', 'ended')
     .where('looked_up_at', '<', lookedUpBefore)

@@ -62,6 +62,7 @@ interface Marks {
   readonly 'x-rate-limit'?: RateLimitScope;
   readonly 'x-signature'?: SignatureMode;
   readonly 'x-hashes-password'?: boolean;
+  readonly 'x-ignores-query'?: boolean;
   /** How large a body may be. */
   readonly 'x-max-bytes'?: number;
 }
@@ -160,7 +161,7 @@ export async function bindContract(
         method: operation.method,
         path,
         headers: headers as ContractRequest['headers'],
-        query: parseQuery(exchange.search),
+        query: parseQuery((operation as Marks)['x-ignores-query'] ? '' : exchange.search),
         client,
       };
       try {

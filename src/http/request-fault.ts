@@ -19,6 +19,7 @@ export function requestFault(request: IncomingMessage): ApiError | undefined {
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
     return malformed('There must be one Host header.');
   }
+  if (countHeader(request, 'authorization') > 1) return malformed('There must be one Authorization header.');
   if (!VALID_HOST.test(host)) return malformed('The Host header is not valid.');
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion === '1.0')) {
     return malformed('The only transfer coding is chunked, in HTTP/1.1.');

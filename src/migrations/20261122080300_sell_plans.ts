@@ -28,7 +28,7 @@ comment on column developers.plan_lapsed_at is 'When the paid plan ended, until 
 comment on column developers.customer_ref is 'The payment processor''s name of him';
 
 alter table applications add grace_ends_at timestamptz;
-comment on column applications.grace_ends_at is 'When the plan has lapsed: from then on logins need room in the plan that is left';
+comment on column applications.grace_ends_at is 'Without room in the plan since a change of it: from then on logins are refused';
 
 create table checkouts (
   checkout_id text collate "C" primary key,
@@ -68,7 +68,8 @@ create table plan_subscriptions (
   period_end timestamptz,
   cancel_at_period_end boolean not null default false,
   as_of timestamptz,
-  end_wanted text check (end_wanted in ('credit', 'no_credit')),
+  end_wanted boolean not null default false,
+  change_asked_at timestamptz,
   looked_up_at timestamptz not null,
   created_at timestamptz not null,
   ended_at timestamptz,
@@ -78,14 +79,15 @@ create table plan_subscriptions (
 create index plan_subscriptions_developer on plan_subscriptions (developer_id, subscription_id);
 create index plan_subscriptions_overdue on plan_subscriptions (period_end)
   where state in ('pending', 'active', 'past_due') and period_end is not null;
-create index plan_subscriptions_end_wanted on plan_subscriptions (subscription_id) where end_wanted is not null;
+create index plan_subscriptions_end_wanted on plan_subscriptions (subscription_id) where end_wanted;
 comment on table plan_subscriptions is 'Plans that developers have paid for: by the period, or once for ever';
 comment on column plan_subscriptions.subscription_ref is 'The payment processor''s name of it; null for what was paid once';
 comment on column plan_subscriptions.paid is 'Whether the amount that was asked for has been paid';
 comment on column plan_subscriptions.reversed is 'Whether the payment of the running period was given back or taken back';
 comment on column plan_subscriptions.period_end is 'Of the period that is paid; null is never';
 comment on column plan_subscriptions.as_of is 'By the processor''s clock: what it says of an earlier moment is too late';
-comment on column plan_subscriptions.end_wanted is 'That the processor is still to be told to end it, and whether the rest is credited';
+comment on column plan_subscriptions.end_wanted is 'That the processor is still to be told to end it';
+comment on column plan_subscriptions.change_asked_at is 'When the processor was last asked to move it to another plan, until it says that it has';
 
 create table invoices (
   invoice_id text collate "C" primary key,

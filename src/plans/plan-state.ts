@@ -9,14 +9,18 @@ const USUAL: readonly Period[] = ['monthly', 'lifetime', 'yearly'];
 
 /**
  * The plan of a name that somebody wants: that of the period, or where none is given the monthly one, else what is paid once,
- * else the yearly one. What is sold without a period is found with any.
+ * else the yearly one. A pack, which has no period, is found with any.
  */
-export function choosePlan<Plan extends { readonly period: Period }>(
+export function choosePlan<Plan extends { readonly period: Period; readonly kind: PlanKind }>(
   ofName: readonly Plan[],
   period: 'monthly' | 'yearly' | undefined,
 ): Plan | undefined {
-  const wanted = period === undefined ? USUAL : ([period, 'lifetime'] as const);
-  return wanted.map((each) => ofName.find((plan) => plan.period === each)).find((plan) => plan !== undefined);
+  if (period === undefined) {
+    return USUAL.map((each) => ofName.find((plan) => plan.period === each)).find(
+      (plan) => plan !== undefined,
+    );
+  }
+  return ofName.find((plan) => plan.period === period) ?? ofName.find(({ kind }) => kind !== 'subscription');
 }
 
 /** How long the users of a developer go on as before when his paid plan has ended. */

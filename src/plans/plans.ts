@@ -87,7 +87,9 @@ export function createPlans({ knex, audit, clock, newId }: Dependencies): Plans 
     list: async () => (await store.listPlans(knex)).map(toPlan),
 
     async forSale(db, name, period) {
-      const plan = choosePlan(await store.findPlansForSale(db, name), period);
+      const found = await store.findPlansForSale(db, name);
+      const byId = found.filter(({ plan_id }) => plan_id === name);
+      const plan = choosePlan(byId.length > 0 ? byId : found, period);
       if (plan) return plan;
       throw new ApiError('PLAN_NOT_FOUND', { status: 400 });
     },

@@ -204,6 +204,22 @@ describe('after a plan has lapsed', () => {
     expect(await comeIn(all)).toEqual([OUT, IN, OUT]);
   });
 
+  test('a move to a smaller plan is followed by 14 days too, which no further plan without room makes later', async () => {
+    const { developer, all } = await lapsed();
+    const tiny = await sellPlan(api, { period: 'lifetime', price: 1, max_apps: 3, max_users_per_app: 1 });
+    clock.advance(DAY);
+    await buys(await anew(developer), tiny);
+    clock.advance(GRACE - DAY - 1);
+    expect(await comeIn(all)).toEqual([IN, IN, IN]);
+    clock.advance(1);
+    // The one that fitted the free plan has its own 14 days, of the plan that it does not fit.
+    expect(await comeIn(all)).toEqual([OUT, IN, OUT]);
+    clock.advance(DAY);
+    expect(await comeIn(all)).toEqual([OUT, OUT, OUT]);
+    await buys(await anew(developer));
+    expect(await comeIn(all)).toEqual([IN, IN, IN]);
+  });
+
   test('deleting users, or an older application, gives room at once', async () => {
     const { developer, crowded, last, surplus, all } = await lapsed();
     clock.advance(GRACE + 1);

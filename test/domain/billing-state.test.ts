@@ -78,7 +78,11 @@ test.each([
 });
 
 describe('which plan of a name is meant', () => {
-  const [monthly, yearly, once] = (['monthly', 'yearly', 'lifetime'] as const).map((period) => ({ period }));
+  const [monthly, yearly, once] = (['monthly', 'yearly', 'lifetime'] as const).map((period) => ({
+    period,
+    kind: 'subscription',
+  }));
+  const pack = { period: 'lifetime', kind: 'license_quota' };
 
   test.each([
     [undefined, [yearly, once, monthly], monthly],
@@ -86,7 +90,9 @@ describe('which plan of a name is meant', () => {
     [undefined, [yearly], yearly],
     ['yearly', [monthly, yearly], yearly],
     ['yearly', [monthly], undefined],
-    ['monthly', [once], once],
+    ['monthly', [once], undefined],
+    ['monthly', [pack], pack],
+    [undefined, [pack], pack],
     [undefined, [], undefined],
   ] as const)('with period %s', (period, plans, expected) => {
     expect(choosePlan(plans as never, period)).toBe(expected);

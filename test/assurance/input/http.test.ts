@@ -90,6 +90,12 @@ describe('paths that look like an operation', () => {
   );
 });
 
+test('two Authorization headers are refused: another parser might believe the other one', async () => {
+  const two = `Authorization: Bearer ${app.token}\r\nauthorization: Bearer x\r\n`;
+  const exchange = await sendRaw(api.baseUrl, get('/api/v2/dev/apps', two));
+  expectRefusal(exchange, 'GET', '/no-operation');
+});
+
 describe('request targets', () => {
   test.each([
     'http://localhost/nothing',

@@ -198,6 +198,14 @@ describe('INVOICE_NOT_REFUNDABLE', () => {
 describe('VALIDATION_FAILED', async () => {
   const yen = await sellPlan(api, { period: 'lifetime', currency: 'JPY', price: 1500 });
 
+  test('for a member that there is not: a misspelt amount would be all of it', async () => {
+    const { id, invoice } = await customer();
+    for (const body of [{ ammount: 5 }, { reason: 'x' }, { amount: 5, note: 'x' }]) {
+      expect((await refund(id, body)).status).toBe(400);
+    }
+    expect(await invoice()).toMatchObject({ state: 'paid', refunded: 0 });
+  });
+
   test('for an amount that the currency cannot hold, and for nothing', async () => {
     const { id, invoice } = await customer();
     for (const amount of [0, 0.001, 18.999, -1, 1e21, 1e-7, '5', null, true])

@@ -66,6 +66,9 @@ test('is 402 whatever is sent with it', async () => {
     const { status, body } = await get({ authorization });
     expect({ status, code: body['code'] }).toEqual({ status: 402, code: 'PAYMENT_REQUIRED' });
   }
+  for (const query of ['?x=1', '?x=1&x=2', '?%ZZ']) {
+    expect((await api.call('GET', `/api/v1${query}`)).status).toBe(402);
+  }
 });
 
 test('has the legacy model for a client that leaves problem+json out', async () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import { ADMINISTRATOR, allTold, buy, sellPlan } from '../../support/billing.ts';
+import { ADMINISTRATOR, allTold, buy, openCheckout, paid, sellPlan } from '../../support/billing.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, unique, type Developer } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -95,11 +95,17 @@ describe('the plan', async () => {
     expect(await chosen({ plan_name: yearly.plan_id })).toBe(yearly.plan_id);
   });
 
-  test('is the one that is paid once, where there is none by the month, and for any period', async () => {
+  test('is the one that is paid once, where there is none by the month; of a pack whatever the period', async () => {
     const once = unique('Once');
     const only = await sellPlan(api, { name: once, period: 'lifetime' });
-    for (const more of [{}, { period: 'monthly' }, { period: 'yearly' }])
-      expect(await chosen({ plan_name: once, ...more })).toBe(only.plan_id);
+    expect(await chosen({ plan_name: once })).toBe(only.plan_id);
+    const monthly = { plan_name: once, period: 'monthly' };
+    expectError(await api.post('/api/v1/checkout', monthly, await newDeveloper(api)), 400, 'PLAN_NOT_FOUND');
+    const limited = await newDeveloper(api);
+    const limit = await sellPlan(api, { max_licenses: 0 });
+    await service.services.settlement.settle([paid(await openCheckout(api, limited, limit))], '127.0.0.1');
+    const pack = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', licenses: 10 });
+    for (const period of ['monthly', 'yearly'] as const) await openCheckout(api, limited, pack, { period });
     const byYear = await sellPlan(api, { name: once, period: 'yearly' });
     expect(await chosen({ plan_name: once })).toBe(only.plan_id);
     expect(await chosen({ plan_name: once, period: 'yearly' })).toBe(byYear.plan_id);
