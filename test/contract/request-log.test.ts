@@ -51,7 +51,7 @@ describe('at level info', async () => {
   const app = await newApp(api);
 
   test('the address of a payment page is a secret', async () => {
-    const { headers } = await api.call('GET', '/pay/cs_test_secret/receipt?x=1');
+    const { headers } = await fetch(`${api.baseUrl}/pay/cs_test_secret/receipt?x=1`);
     expect(await lineOf(service, headers)).toMatchObject({ path: '/pay/[redacted]/receipt' });
     expect(service.output().stderr).not.toContain('cs_test_secret');
   });

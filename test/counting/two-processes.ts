@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, type ServiceProcess } from '../support/processes.ts';
+import { ADMIN_TOKEN } from '../support/service.ts';
 import { LightClient } from './load.ts';
 
 export interface TwoProcesses {
@@ -27,6 +28,7 @@ export async function startTwoProcesses(settings: Record<string, string> = {}): 
   const environment = {
     DATABASE_URL: databaseUrl,
     MASTER_KEY: randomBytes(32).toString('base64'),
+    ADMIN_TOKEN,
     LOG_LEVEL: 'error',
     ...settings,
   };
