@@ -39,13 +39,3 @@ export interface PaidPlan {
 export function isInForce({ state, paid, reversed }: PaidPlan): boolean {
   return paid && !reversed && (state === 'active' || state === 'past_due');
 }
-
-/** Adds a month or a year to a moment, by the calendar: the 31st becomes the last day of a shorter month. */
-export function periodAfter(start: Date, period: 'monthly' | 'yearly'): Date {
-  const months = period === 'monthly' ? 1 : 12;
-  const end = new Date(start);
-  end.setUTCMonth(start.getUTCMonth() + months);
-  // A day that the month does not have runs over into the next one.
-  if (end.getUTCDate() !== start.getUTCDate()) end.setUTCDate(0);
-  return end;
-}

@@ -102,13 +102,11 @@ export function createEntitlements(deps: Dependencies): Entitlements {
 
     async settlePlan(trx, actor) {
       const { developerId } = actor;
-      const [current, ...others] = await store.listInForce(trx, developerId);
-      for (const { subscription_id, subscription_ref, end_wanted } of [
-        ...(current ? [current] : []),
-        ...others,
-      ]) {
+      const inForce = await store.listInForce(trx, developerId);
+      const [current] = inForce;
+      for (const { subscription_id, subscription_ref, end_wanted } of inForce) {
         // Nobody pays for two plans. What is left of the older one is not credited: its payment may still be taken back.
-        const unwanted = subscription_id !== current?.subscription_id && subscription_ref !== null;
+        const unwanted = subscription_id !== current!.subscription_id && subscription_ref !== null;
         if (end_wanted !== unwanted)
           await store.updateSubscription(trx, subscription_id, { end_wanted: unwanted });
       }

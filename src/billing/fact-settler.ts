@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../audit/audit.ts';
+import { endOfPeriod } from '../platform/calendar-state.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Fact, Payments } from '../platform/payments/index.ts';
 import type { PlanRow, Plans } from '../plans/plans.ts';
-import { periodAfter } from './billing-state.ts';
 import * as checkoutStore from './checkout-store.ts';
 import type { CheckoutRow } from './checkout-store.ts';
 import type { Concerned } from './concerned.ts';
@@ -195,7 +195,7 @@ export function createFactSettler(deps: Dependencies): FactSettler {
       } else {
         if (plan.period === 'lifetime') throw new Mismatch(`${id} was paid with a subscription`);
         const subscription = await subscriptionOf(trx, checkout, fact.subscriptionRef);
-        const end = subscription.period_end ?? periodAfter(now, plan.period);
+        const end = subscription.period_end ?? endOfPeriod(now, plan.period, 1);
         await markPaid(trx, subscription, end);
       }
       concerned.add(actor, { hasPlan: plan.kind === 'subscription', customerRef: fact.customerRef });

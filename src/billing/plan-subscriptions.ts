@@ -6,7 +6,7 @@ import type { Payments } from '../platform/payments/index.ts';
 import type { Period, PlanRow, Plans } from '../plans/plans.ts';
 import { toProduct } from './product.ts';
 import { talkTo } from './processor-faults.ts';
-import type { Settlement } from './settlement.ts';
+import { OWN_ADDRESS, type Settlement } from './settlement.ts';
 import * as store from './subscription-store.ts';
 import type { SubscriptionRow } from './subscription-store.ts';
 
@@ -60,7 +60,6 @@ interface Dependencies {
 const AT_ONCE = 10;
 /** How long it waits before the processor is asked again for what did not work. */
 const AGAIN_MS = 60_000;
-const OWN_ADDRESS = '127.0.0.1';
 
 export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
   const { knex, plans, payments, settlement, audit, clock } = deps;

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { PaymentsError, type Fact, type Payments } from '../platform/payments/index.ts';
 import * as checkoutStore from './checkout-store.ts';
-import type { Settlement } from './settlement.ts';
+import { OWN_ADDRESS, type Settlement } from './settlement.ts';
 import * as store from './subscription-store.ts';
 
 /** How long a notice may take before the processor is asked, and how long until it is asked again. */
@@ -11,7 +11,6 @@ const SILENCE_MS = 10 * 60 * 1000;
 /** How long a renewal may be late. */
 const LATE_MS = 60 * 60 * 1000;
 const AT_ONCE = 10;
-const OWN_ADDRESS = '127.0.0.1';
 
 /** Finds purchases whose notices never came: it asks the processor what has become of them, and settles that. */
 export interface Reconciliation {

@@ -19,6 +19,8 @@ import * as store from './subscription-store.ts';
 
 /** Settlements run one by one, on all nodes: facts about one payment may come from several messages at once. */
 const LOCK = 'payments.settlement';
+/** Where settlements come from that this service begins of its own accord. */
+export const OWN_ADDRESS = '127.0.0.1';
 /** Longer than any processor repeats a notice. */
 const NOTICES_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 1000;

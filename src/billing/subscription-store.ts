@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isInForce } from './billing-state.ts';
 
 export interface SubscriptionRow {
   readonly subscription_id: string;
@@ -48,12 +49,13 @@ export async function findSubscription(
   return db<SubscriptionRow>('plan_subscriptions').where({ subscription_id: subscriptionId }).first();
 }
 
-/** Those in force, the newest first: see isInForce. */
+/** Those in force, the newest first. */
 export async function listInForce(db: Knex, developerId: string): Promise<SubscriptionRow[]> {
-  return db<SubscriptionRow>('plan_subscriptions')
-    .where({ developer_id: developerId, paid: true, reversed: false })
-    .whereIn('state', ['active', 'past_due'])
+  const live = await db<SubscriptionRow>('plan_subscriptions')
+    .where({ developer_id: developerId })
+    .where('state', '<>', 'ended')
     .orderBy('subscription_id', 'desc');
+  return live.filter(isInForce);
 }
 
 /**

@@ -51,6 +51,11 @@ export function createAuthentication(services: Services) {
     return agent && { agent, scopes: agent.scopes };
   }
 
+  async function administratorOf(token: string, address: string): Promise<Identity | undefined> {
+    const actor = administrators.authenticate(token, address);
+    return actor && { actor };
+  }
+
   const scheme =
     (identify: (token: string, address: string) => Promise<Identity | undefined>) =>
     async (context: Context): Promise<Identity | undefined> => {
@@ -66,12 +71,7 @@ export function createAuthentication(services: Services) {
   return {
     DeveloperToken: scheme(developerOf),
     ResellerToken: scheme(resellerOf),
-    AdministratorToken: async (context: Context): Promise<Identity | undefined> => {
-      const { headers, client } = context.request as unknown as ContractRequest;
-      const token = bearerToken(headers['authorization']);
-      const actor = token === undefined ? undefined : administrators.authenticate(token, client.address);
-      return actor && { actor };
-    },
+    AdministratorToken: scheme(administratorOf),
     AgentToken: scheme(agentOf),
     SessionToken: async (context: Context): Promise<Identity | undefined> => {
       const { headers, client } = context.request as unknown as ContractRequest;

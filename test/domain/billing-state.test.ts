@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  isInForce,
-  isReversed,
-  periodAfter,
-  unitsDue,
-  type Reversal,
-} from '../../src/billing/billing-state.ts';
+import { isInForce, isReversed, unitsDue, type Reversal } from '../../src/billing/billing-state.ts';
+import { endOfPeriod } from '../../src/platform/calendar-state.ts';
 import { choosePlan } from '../../src/plans/plan-state.ts';
 
 const amounts = fc.integer({ min: 1, max: 999_999_999_999_999 });
@@ -74,7 +69,7 @@ test.each([
   ['2026-11-21T10:00:00.000Z', 'monthly', '2026-12-21T10:00:00.000Z'],
   ['2028-02-29T00:00:00.000Z', 'yearly', '2029-02-28T00:00:00.000Z'],
 ] as const)('a period from %s, %s, ends %s', (start, period, end) => {
-  expect(periodAfter(new Date(start), period)).toEqual(new Date(end));
+  expect(endOfPeriod(new Date(start), period, 1)).toEqual(new Date(end));
 });
 
 describe('which plan of a name is meant', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { endOfPeriod, restOf } from '../../../src/platform/payments/test-processor/period-state.ts';
+import { endOfPeriod } from '../../../src/platform/calendar-state.ts';
+import { restOf } from '../../../src/platform/payments/test-processor/period-state.ts';
 import type { Product } from '../../../src/platform/payments/index.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { CARDS, last, monthly, only, openTestShop, pro, refused } from './support/test-shop.ts';

@@ -1,6 +1,6 @@
 import type { CardFaults, CardForm } from './card-state.ts';
 import type { CheckoutState } from './checkout-store.ts';
-import type { Interval } from './period-state.ts';
+import type { Interval } from '../../calendar-state.ts';
 
 export { TEST_CARDS, type CardFaults, type CardForm } from './card-state.ts';
 

@@ -1,20 +1,7 @@
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
-const MONTHS = { monthly: 1, yearly: 12 } as const;
 /** After a renewal failed, it is tried again so many days later; then the subscription ends. */
 const RETRY_DAYS = [1, 3, 5] as const;
-
-export type Interval = keyof typeof MONTHS;
-
-/** When a period ends: on the anchor's day of the month, or on the last day of a month that has no such day. */
-export function endOfPeriod(anchor: Date, interval: Interval, periods: number): Date {
-  const end = new Date(anchor);
-  end.setUTCDate(1);
-  end.setUTCMonth(end.getUTCMonth() + periods * MONTHS[interval]);
-  const lastDay = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate();
-  end.setUTCDate(Math.min(anchor.getUTCDate(), lastDay));
-  return end;
-}
 
 /** @param retries how many there were @returns when the next one is; undefined when there is none */
 export function nextRetryAt(failedAt: Date, retries: number): Date | undefined {

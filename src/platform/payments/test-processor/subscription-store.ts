@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Interval } from './period-state.ts';
+import type { Interval } from '../../calendar-state.ts';
 
 export interface SubscriptionRow {
   readonly subscription_ref: string;

@@ -6,7 +6,8 @@ import type { CheckoutRow } from './checkout-store.ts';
 import { laterThan, newRef, type Context } from './context.ts';
 import { invoiceFact, subscriptionFact } from './subscription-facts.ts';
 import type { TestPayments } from './payments.ts';
-import { endOfPeriod, nextRetryAt, restOf } from './period-state.ts';
+import { endOfPeriod } from '../../calendar-state.ts';
+import { nextRetryAt, restOf } from './period-state.ts';
 import * as store from './subscription-store.ts';
 
 type Trx = Knex.Transaction;
