@@ -26,9 +26,14 @@ async function secondsAt(pace: UploadPace, bytesASecond: number): Promise<number
   return undefined;
 }
 
-test('what is stored as it comes may come at 1 KiB a second, what is held in memory at 34 times that', async () => {
-  expect(await secondsAt(new UploadPace(STORED_BYTES), Math.ceil(STORED_BYTES / 29))).toBeUndefined();
-  expect(await secondsAt(new UploadPace(STORED_BYTES), Math.floor(STORED_BYTES / 31))).toBe(31);
-  expect(await secondsAt(new UploadPace(HELD_BYTES), Math.ceil(HELD_BYTES / 29))).toBeUndefined();
-  expect(await secondsAt(new UploadPace(HELD_BYTES), Math.floor(HELD_BYTES / 31))).toBe(31);
-});
+// Where a service of an earlier file still runs in this process, its timers go with the ones that are advanced here.
+test(
+  'what is stored as it comes may come at 1 KiB a second, what is held in memory at 34 times that',
+  { timeout: 120_000 },
+  async () => {
+    expect(await secondsAt(new UploadPace(STORED_BYTES), Math.ceil(STORED_BYTES / 29))).toBeUndefined();
+    expect(await secondsAt(new UploadPace(STORED_BYTES), Math.floor(STORED_BYTES / 31))).toBe(31);
+    expect(await secondsAt(new UploadPace(HELD_BYTES), Math.ceil(HELD_BYTES / 29))).toBeUndefined();
+    expect(await secondsAt(new UploadPace(HELD_BYTES), Math.floor(HELD_BYTES / 31))).toBe(31);
+  },
+);
