@@ -3124,9 +3124,964 @@ return errors === 0;
 }
 
 exports.v12 = validate22;
-const schema24 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+const schema24 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["identity_assertion","anonymous"]},"assertion_type":{"type":"string","enum":["urn:ietf:params:oauth:token-type:id-jag","verified_email"]},"assertion":{"type":"string","minLength":1,"maxLength":16384},"requested_credential_type":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.type === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.type !== undefined){
+let data1 = data0.type;
+if(typeof data1 !== "string"){
+const err2 = {instancePath:instancePath+"/requestBody/type",schemaPath:"#/properties/requestBody/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((data1 === "identity_assertion") || (data1 === "anonymous"))){
+const err3 = {instancePath:instancePath+"/requestBody/type",schemaPath:"#/properties/requestBody/properties/type/enum",keyword:"enum",params:{allowedValues: schema24.properties.requestBody.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.assertion_type !== undefined){
+let data2 = data0.assertion_type;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/requestBody/assertion_type",schemaPath:"#/properties/requestBody/properties/assertion_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!((data2 === "urn:ietf:params:oauth:token-type:id-jag") || (data2 === "verified_email"))){
+const err5 = {instancePath:instancePath+"/requestBody/assertion_type",schemaPath:"#/properties/requestBody/properties/assertion_type/enum",keyword:"enum",params:{allowedValues: schema24.properties.requestBody.properties.assertion_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.assertion !== undefined){
+let data3 = data0.assertion;
+if(typeof data3 === "string"){
+if(func2(data3) > 16384){
+const err6 = {instancePath:instancePath+"/requestBody/assertion",schemaPath:"#/properties/requestBody/properties/assertion/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/requestBody/assertion",schemaPath:"#/properties/requestBody/properties/assertion/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/assertion",schemaPath:"#/properties/requestBody/properties/assertion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.requested_credential_type !== undefined){
+let data4 = data0.requested_credential_type;
+if(typeof data4 === "string"){
+if(func2(data4) > 64){
+const err9 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data0.name !== undefined){
+let data5 = data0.name;
+if(typeof data5 === "string"){
+if(func2(data5) > 100){
+const err12 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!pattern1.test(data5)){
+const err14 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate22.errors = vErrors;
+return errors === 0;
+}
+
+exports.v13 = validate23;
+const schema25 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"claim_token":{"type":"string","minLength":1,"maxLength":4096},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"otp":{"type":"string","minLength":1,"maxLength":64},"requested_credential_type":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.claim_token !== undefined){
+let data1 = data0.claim_token;
+if(typeof data1 === "string"){
+if(func2(data1) > 4096){
+const err1 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err2 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.email !== undefined){
+let data2 = data0.email;
+if(typeof data2 === "string"){
+if(func2(data2) > 254){
+const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!pattern21.test(data2)){
+const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(formats0.test(data2))){
+const err6 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data0.otp !== undefined){
+let data3 = data0.otp;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err8 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err9 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data0.requested_credential_type !== undefined){
+let data4 = data0.requested_credential_type;
+if(typeof data4 === "string"){
+if(func2(data4) > 64){
+const err11 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err12 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data0.name !== undefined){
+let data5 = data0.name;
+if(typeof data5 === "string"){
+if(func2(data5) > 100){
+const err14 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err15 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!pattern1.test(data5)){
+const err16 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
+exports.v14 = validate24;
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["credential"],"properties":{"credential":{"type":"string","minLength":1,"maxLength":16384}}}},"required":[]};
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.credential === undefined){
+const err0 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "credential"},message:"must have required property '"+"credential"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data0.credential !== undefined){
+let data1 = data0.credential;
+if(typeof data1 === "string"){
+if(func2(data1) > 16384){
+const err1 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err2 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+
+exports.v15 = validate25;
+const schema27 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"credential_type":{"type":"string","enum":["bearer_token","jwt"]},"scopes":{"type":"array","minItems":1,"maxItems":4,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:execute"]}}}}},"required":["requestBody"]};
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.name === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.scopes === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.name !== undefined){
+let data1 = data0.name;
+if(typeof data1 === "string"){
+if(func2(data1) > 100){
+const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!pattern1.test(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.credential_type !== undefined){
+let data2 = data0.credential_type;
+if(typeof data2 !== "string"){
+const err7 = {instancePath:instancePath+"/requestBody/credential_type",schemaPath:"#/properties/requestBody/properties/credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!((data2 === "bearer_token") || (data2 === "jwt"))){
+const err8 = {instancePath:instancePath+"/requestBody/credential_type",schemaPath:"#/properties/requestBody/properties/credential_type/enum",keyword:"enum",params:{allowedValues: schema27.properties.requestBody.properties.credential_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.scopes !== undefined){
+let data3 = data0.scopes;
+if(Array.isArray(data3)){
+if(data3.length > 4){
+const err9 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data3.length < 1){
+const err10 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err11 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!((((data4 === "read") || (data4 === "write")) || (data4 === "auth:dev")) || (data4 === "agent:execute"))){
+const err12 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema27.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+let i1 = data3.length;
+let j0;
+if(i1 > 1){
+const indices0 = Object.create(null);
+for(;i1--;){
+let item0 = data3[i1];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err13 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+break;
+}
+indices0[item0] = i1;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+validate25.errors = vErrors;
+return errors === 0;
+}
+
+exports.v16 = validate26;
+const schema28 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","audience"],"properties":{"url":{"type":"string","format":"uri","maxLength":2048},"audience":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[!-~]+$"},"authorization":{"type":"string","minLength":1,"maxLength":1024,"pattern":"^[ -~]+$"}}}},"required":["requestBody"]};
+const formats4 = module1.fullFormats.uri;
+const pattern38 = new RegExp("^[!-~]+$", "u");
+const pattern39 = new RegExp("^[ -~]+$", "u");
+
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.url === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.audience === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "audience"},message:"must have required property '"+"audience"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.url !== undefined){
+let data1 = data0.url;
+if(typeof data1 === "string"){
+if(func2(data1) > 2048){
+const err3 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(formats4(data1))){
+const err4 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.audience !== undefined){
+let data2 = data0.audience;
+if(typeof data2 === "string"){
+if(func2(data2) > 512){
+const err6 = {instancePath:instancePath+"/requestBody/audience",schemaPath:"#/properties/requestBody/properties/audience/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err7 = {instancePath:instancePath+"/requestBody/audience",schemaPath:"#/properties/requestBody/properties/audience/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!pattern38.test(data2)){
+const err8 = {instancePath:instancePath+"/requestBody/audience",schemaPath:"#/properties/requestBody/properties/audience/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody/audience",schemaPath:"#/properties/requestBody/properties/audience/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data0.authorization !== undefined){
+let data3 = data0.authorization;
+if(typeof data3 === "string"){
+if(func2(data3) > 1024){
+const err10 = {instancePath:instancePath+"/requestBody/authorization",schemaPath:"#/properties/requestBody/properties/authorization/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/authorization",schemaPath:"#/properties/requestBody/properties/authorization/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!pattern39.test(data3)){
+const err12 = {instancePath:instancePath+"/requestBody/authorization",schemaPath:"#/properties/requestBody/properties/authorization/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/authorization",schemaPath:"#/properties/requestBody/properties/authorization/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate26.errors = vErrors;
+return errors === 0;
+}
+
+exports.v17 = validate27;
+const schema29 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3311,14 +4266,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-exports.v13 = validate23;
-const schema25 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+exports.v18 = validate28;
+const schema30 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3458,16 +4413,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-exports.v14 = validate24;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
-const pattern38 = new RegExp("^[0-9]{4}-", "u");
-const formats6 = module1.fullFormats["date-time"];
+exports.v19 = validate29;
+const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+const pattern44 = new RegExp("^[0-9]{4}-", "u");
+const formats10 = module1.fullFormats["date-time"];
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3552,8 +4507,8 @@ errors++;
 if(data0.scopes !== undefined){
 let data2 = data0.scopes;
 if(Array.isArray(data2)){
-if(data2.length > 3){
-const err7 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"};
+if(data2.length > 5){
+const err7 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3585,8 +4540,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!(((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema26.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev")) || (data3 === "agent:register")) || (data3 === "agent:execute"))){
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3645,7 +4600,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern38.test(data4)){
+if(!pattern44.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -3655,7 +4610,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats6.validate(data4))){
+if(!(formats10.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -3690,14 +4645,769 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate25;
-const schema27 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v20 = validate30;
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
+const schema33 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.name === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.grant_types === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "grant_types"},message:"must have required property '"+"grant_types"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.scopes === undefined){
+const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.name !== undefined){
+let data1 = data0.name;
+if(typeof data1 === "string"){
+if(func2(data1) > 100){
+const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!pattern1.test(data1)){
+const err6 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data0.application_type !== undefined){
+let data2 = data0.application_type;
+if(typeof data2 !== "string"){
+const err8 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!((data2 === "web") || (data2 === "native"))){
+const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data0.redirect_uris !== undefined){
+let data3 = data0.redirect_uris;
+if(Array.isArray(data3)){
+if(data3.length > 20){
+const err10 = {instancePath:instancePath+"/requestBody/redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 === "string"){
+if(func2(data4) > 2048){
+const err11 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(formats4(data4))){
+const err12 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data0.post_logout_redirect_uris !== undefined){
+let data5 = data0.post_logout_redirect_uris;
+if(Array.isArray(data5)){
+if(data5.length > 20){
+const err15 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 === "string"){
+if(func2(data6) > 2048){
+const err16 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(!(formats4(data6))){
+const err17 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data0.grant_types !== undefined){
+let data7 = data0.grant_types;
+if(Array.isArray(data7)){
+if(data7.length > 5){
+const err20 = {instancePath:instancePath+"/requestBody/grant_types",schemaPath:"#/properties/requestBody/properties/grant_types/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data7.length < 1){
+const err21 = {instancePath:instancePath+"/requestBody/grant_types",schemaPath:"#/properties/requestBody/properties/grant_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err22 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(!(((((data8 === "authorization_code") || (data8 === "refresh_token")) || (data8 === "client_credentials")) || (data8 === "urn:ietf:params:oauth:grant-type:device_code")) || (data8 === "urn:ietf:params:oauth:grant-type:jwt-bearer"))){
+const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+let i3 = data7.length;
+let j0;
+if(i3 > 1){
+const indices0 = Object.create(null);
+for(;i3--;){
+let item0 = data7[i3];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err24 = {instancePath:instancePath+"/requestBody/grant_types",schemaPath:"#/properties/requestBody/properties/grant_types/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i3+" are identical)"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+break;
+}
+indices0[item0] = i3;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/requestBody/grant_types",schemaPath:"#/properties/requestBody/properties/grant_types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data0.scopes !== undefined){
+let data9 = data0.scopes;
+if(Array.isArray(data9)){
+if(data9.length > 8){
+const err26 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(data9.length < 1){
+const err27 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i4=0; i4<len3; i4++){
+let data10 = data9[i4];
+if(typeof data10 !== "string"){
+const err28 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if(!((((((((data10 === "openid") || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
+const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+let i5 = data9.length;
+let j1;
+if(i5 > 1){
+const indices1 = Object.create(null);
+for(;i5--;){
+let item1 = data9[i5];
+if(typeof item1 !== "string"){
+continue;
+}
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err30 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i5, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i5+" are identical)"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+break;
+}
+indices1[item1] = i5;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data0.token_endpoint_auth_method !== undefined){
+let data11 = data0.token_endpoint_auth_method;
+if(typeof data11 !== "string"){
+const err32 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(!(((data11 === "client_secret_basic") || (data11 === "client_secret_post")) || (data11 === "none"))){
+const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+
+exports.v21 = validate31;
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
+const schema35 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.name !== undefined){
+let data1 = data0.name;
+if(typeof data1 === "string"){
+if(func2(data1) > 100){
+const err1 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err2 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern1.test(data1)){
+const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.redirect_uris !== undefined){
+let data2 = data0.redirect_uris;
+if(Array.isArray(data2)){
+if(data2.length > 20){
+const err5 = {instancePath:instancePath+"/requestBody/redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 === "string"){
+if(func2(data3) > 2048){
+const err6 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!(formats4(data3))){
+const err7 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody/redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data0.post_logout_redirect_uris !== undefined){
+let data4 = data0.post_logout_redirect_uris;
+if(Array.isArray(data4)){
+if(data4.length > 20){
+const err10 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+let data5 = data4[i1];
+if(typeof data5 === "string"){
+if(func2(data5) > 2048){
+const err11 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(formats4(data5))){
+const err12 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris",schemaPath:"#/properties/requestBody/properties/redirect_uris/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data0.scopes !== undefined){
+let data6 = data0.scopes;
+if(Array.isArray(data6)){
+if(data6.length > 8){
+const err15 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data6.length < 1){
+const err16 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const len2 = data6.length;
+for(let i2=0; i2<len2; i2++){
+let data7 = data6[i2];
+if(typeof data7 !== "string"){
+const err17 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(!((((((((data7 === "openid") || (data7 === "email")) || (data7 === "offline_access")) || (data7 === "read")) || (data7 === "write")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
+const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema34.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+let i3 = data6.length;
+let j0;
+if(i3 > 1){
+const indices0 = Object.create(null);
+for(;i3--;){
+let item0 = data6[i3];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err19 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i3+" are identical)"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+break;
+}
+indices0[item0] = i3;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+
+exports.v22 = validate32;
+const schema36 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3792,18 +5502,17 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v16 = validate26;
-const schema28 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
-const pattern41 = new RegExp("^[0-9a-f]{64}$", "u");
-const pattern42 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
-const pattern43 = new RegExp("^https?://", "u");
-const formats8 = module1.fullFormats.uri;
+exports.v23 = validate33;
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
+const pattern49 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern50 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
+const pattern51 = new RegExp("^https?://", "u");
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3888,7 +5597,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema28.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema37.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3951,7 +5660,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern41.test(data7)){
+if(!pattern49.test(data7)){
 const err12 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -4092,7 +5801,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern42.test(data13)){
+if(!pattern50.test(data13)){
 const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -4127,7 +5836,7 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(!pattern43.test(data14)){
+if(!pattern51.test(data14)){
 const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -4137,7 +5846,7 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(!(formats8(data14))){
+if(!(formats4(data14))){
 const err27 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err27];
@@ -4312,14 +6021,14 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v17 = validate27;
-const schema29 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
+exports.v24 = validate34;
+const schema38 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4394,15 +6103,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate28;
-const schema30 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","duration_days","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
-const pattern47 = new RegExp("^[^\\u0000]*$", "u");
+exports.v25 = validate35;
+const schema39 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","duration_days","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
+const pattern55 = new RegExp("^[^\\u0000]*$", "u");
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4577,7 +6286,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern38.test(data4)){
+if(!pattern44.test(data4)){
 const err15 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -4587,7 +6296,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!(formats6.validate(data4))){
+if(!(formats10.validate(data4))){
 const err16 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -4622,7 +6331,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!pattern47.test(data5)){
+if(!pattern55.test(data5)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -4692,14 +6401,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v19 = validate29;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v26 = validate36;
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4845,7 +6554,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(data4 === true)){
-const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema31.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema40.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4923,14 +6632,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v27 = validate37;
+const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4970,7 +6679,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern47.test(data1)){
+if(!pattern55.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -4995,7 +6704,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern38.test(data2)){
+if(!pattern44.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -5005,7 +6714,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats6.validate(data2))){
+if(!(formats10.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -5040,14 +6749,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate31;
-const schema33 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v28 = validate38;
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5087,7 +6796,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern47.test(data1)){
+if(!pattern55.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -5134,14 +6843,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate32;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v29 = validate39;
+const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5236,14 +6945,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate33;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v30 = validate40;
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5463,15 +7172,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema36 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"oneOf":[{"required":["user_ids"]},{"required":["all"]}],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
-const pattern57 = new RegExp("^[^\\u0000]+$", "u");
+exports.v31 = validate41;
+const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"oneOf":[{"required":["user_ids"]},{"required":["all"]}],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
+const pattern65 = new RegExp("^[^\\u0000]+$", "u");
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5691,7 +7400,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern57.test(data4)){
+if(!pattern65.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -5738,7 +7447,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(data5 === true)){
-const err20 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema45.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5771,14 +7480,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v32 = validate42;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5918,14 +7627,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate36;
-const schema38 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v33 = validate43;
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5965,7 +7674,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern47.test(data1)){
+if(!pattern55.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -5990,7 +7699,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern38.test(data2)){
+if(!pattern44.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -6000,7 +7709,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats6.validate(data2))){
+if(!(formats10.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -6035,14 +7744,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate37;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+exports.v34 = validate44;
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6127,14 +7836,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier","days"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true}}}},"required":["requestBody"]};
+exports.v35 = validate45;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier","days"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true}}}},"required":["requestBody"]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6274,14 +7983,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v36 = validate46;
+const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6321,7 +8030,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data1 === "user") || (data1 === "hardware")) || (data1 === "network"))){
-const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema41.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema50.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6479,7 +8188,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern47.test(data5)){
+if(!pattern55.test(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -6504,7 +8213,7 @@ vErrors.push(err18);
 errors++;
 }
 if(typeof data6 === "string"){
-if(!pattern38.test(data6)){
+if(!pattern44.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -6514,7 +8223,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(formats6.validate(data6))){
+if(!(formats10.validate(data6))){
 const err20 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -6549,14 +8258,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate40;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
+exports.v37 = validate47;
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6606,7 +8315,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern47.test(data1)){
+if(!pattern55.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -6641,7 +8350,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "public") || (data2 === "session"))){
-const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema42.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema51.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6674,14 +8383,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate41;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v38 = validate48;
+const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6721,7 +8430,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern47.test(data1)){
+if(!pattern55.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -6766,15 +8475,15 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
-const pattern69 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+exports.v39 = validate49;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
+const pattern77 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6824,7 +8533,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern69.test(data1)){
+if(!pattern77.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -6871,15 +8580,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
-const pattern71 = new RegExp("^[A-Z]{3}$", "u");
+exports.v40 = validate50;
+const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const pattern79 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6964,7 +8673,7 @@ errors++;
 if(data0.currency !== undefined){
 let data2 = data0.currency;
 if(typeof data2 === "string"){
-if(!pattern71.test(data2)){
+if(!pattern79.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -7044,14 +8753,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"commission_margin":{"type":"number","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v41 = validate51;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"commission_margin":{"type":"number","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7193,14 +8902,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","duration_days","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"price":{"type":"number","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
+exports.v42 = validate52;
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","duration_days","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"price":{"type":"number","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7491,14 +9200,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v43 = validate53;
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7583,7 +9292,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern47.test(data2)){
+if(!pattern55.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -7618,14 +9327,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v44 = validate54;
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7744,7 +9453,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === "read") || (data3 === "write"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema49.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7803,7 +9512,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern38.test(data4)){
+if(!pattern44.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -7813,7 +9522,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats6.validate(data4))){
+if(!(formats10.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -7848,14 +9557,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate48;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","duration_days","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v45 = validate55;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","duration_days","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8095,7 +9804,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!pattern47.test(data5)){
+if(!pattern55.test(data5)){
 const err21 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -8130,16 +9839,16 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate49;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
-const pattern81 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
-const pattern82 = new RegExp("^([*]|[a-z_]+[.][a-z_]+)$", "u");
+exports.v46 = validate56;
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const pattern89 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
+const pattern90 = new RegExp("^([*]|[a-z_]+[.][a-z_]+)$", "u");
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8199,7 +9908,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern81.test(data1)){
+if(!pattern89.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -8209,7 +9918,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats8(data1))){
+if(!(formats4(data1))){
 const err6 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -8278,7 +9987,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern82.test(data3)){
+if(!pattern90.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -8359,7 +10068,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!pattern47.test(data4)){
+if(!pattern55.test(data4)){
 const err18 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -8394,14 +10103,14 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate50;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v47 = validate57;
+const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8441,7 +10150,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern81.test(data1)){
+if(!pattern89.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8451,7 +10160,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(formats8(data1))){
+if(!(formats4(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8520,7 +10229,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern82.test(data3)){
+if(!pattern90.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -8601,7 +10310,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern47.test(data4)){
+if(!pattern55.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -8648,14 +10357,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate51;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
+exports.v48 = validate58;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8730,14 +10439,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate52;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
+exports.v49 = validate59;
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8767,7 +10476,7 @@ errors++;
 if(data0.since !== undefined){
 let data1 = data0.since;
 if(typeof data1 === "string"){
-if(!pattern38.test(data1)){
+if(!pattern44.test(data1)){
 const err2 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -8777,7 +10486,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!(formats6.validate(data1))){
+if(!(formats10.validate(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8802,7 +10511,7 @@ errors++;
 if(data0.until !== undefined){
 let data2 = data0.until;
 if(typeof data2 === "string"){
-if(!pattern38.test(data2)){
+if(!pattern44.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -8812,7 +10521,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats6.validate(data2))){
+if(!(formats10.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -8892,14 +10601,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
+exports.v50 = validate60;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8974,7 +10683,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema55.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema64.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9092,14 +10801,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v51 = validate61;
+const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9174,7 +10883,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema56.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema65.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9219,14 +10928,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":true}},"required":["requestBody"]};
+exports.v52 = validate62;
+const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":true}},"required":["requestBody"]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9266,15 +10975,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema59 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v53 = validate63;
+const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema68 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9324,7 +11033,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data1 === "subscription") || (data1 === "license_quota")) || (data1 === "reseller_balance"))){
-const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema67.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9417,7 +11126,7 @@ errors++;
 if(data0.currency !== undefined){
 let data4 = data0.currency;
 if(typeof data4 === "string"){
-if(!pattern71.test(data4)){
+if(!pattern79.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -9452,7 +11161,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema67.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9731,16 +11440,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema61 = {"type":"integer","minimum":0,"maximum":2147483647};
-const schema62 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v54 = validate64;
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema70 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema71 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10036,14 +11745,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate58;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+exports.v55 = validate65;
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10130,7 +11839,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
@@ -11687,9 +13396,327 @@ return errors === 0;
 }
 
 exports.v9 = validate19;
-const schema20 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema20 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"agent_id":{"type":"string","minLength":1,"maxLength":64}},"required":["agent_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.agent_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "agent_id"},message:"must have required property '"+"agent_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "agent_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.agent_id !== undefined){
+let data1 = data0.agent_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/agent_id",schemaPath:"#/properties/path/properties/agent_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/agent_id",schemaPath:"#/properties/path/properties/agent_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/agent_id",schemaPath:"#/properties/path/properties/agent_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate19.errors = vErrors;
+return errors === 0;
+}
+
+exports.v10 = validate20;
+const schema21 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"receiver_id":{"type":"string","minLength":1,"maxLength":64}},"required":["receiver_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.receiver_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "receiver_id"},message:"must have required property '"+"receiver_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "receiver_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.receiver_id !== undefined){
+let data1 = data0.receiver_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate20.errors = vErrors;
+return errors === 0;
+}
+
+exports.v11 = validate21;
+const schema22 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11841,17 +13868,539 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate19.errors = vErrors;
+validate21.errors = vErrors;
 return errors === 0;
 }
 
-exports.v10 = validate20;
-const schema21 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"type":"string","minLength":1,"maxLength":64},"action":{"type":"string","minLength":1,"maxLength":64},"target":{"type":"string","minLength":1,"maxLength":64},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const func20 = Object.prototype.hasOwnProperty;
-const formats0 = module1.fullFormats["date-time"];
-const pattern7 = new RegExp("^[0-9]{4}-", "u");
+exports.v12 = validate22;
+const schema23 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.client_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "client_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.client_id !== undefined){
+let data1 = data0.client_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate22.errors = vErrors;
+return errors === 0;
+}
+
+exports.v13 = validate23;
+const schema24 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.client_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "client_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.client_id !== undefined){
+let data1 = data0.client_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["idempotency-key"] !== undefined){
+let data4 = data3["idempotency-key"];
+if(typeof data4 === "string"){
+if(func2(data4) > 255){
+const err9 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!pattern6.test(data4)){
+const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
+exports.v14 = validate24;
+const schema25 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"authorization_id":{"type":"string","minLength":1,"maxLength":64}},"required":["authorization_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.authorization_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "authorization_id"},message:"must have required property '"+"authorization_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "authorization_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.authorization_id !== undefined){
+let data1 = data0.authorization_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/authorization_id",schemaPath:"#/properties/path/properties/authorization_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/authorization_id",schemaPath:"#/properties/path/properties/authorization_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/authorization_id",schemaPath:"#/properties/path/properties/authorization_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+
+exports.v15 = validate25;
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"type":"string","minLength":1,"maxLength":64},"action":{"type":"string","minLength":1,"maxLength":64},"target":{"type":"string","minLength":1,"maxLength":64},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const func32 = Object.prototype.hasOwnProperty;
+const formats0 = module1.fullFormats["date-time"];
+const pattern8 = new RegExp("^[0-9]{4}-", "u");
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11887,7 +14436,7 @@ if(data1.limit === undefined){
 data1.limit = 20;
 }
 for(const key1 in data1){
-if(!(func20.call(schema21.properties.query.properties, key1))){
+if(!(func32.call(schema26.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -12144,7 +14693,7 @@ errors++;
 if(data1.since !== undefined){
 let data9 = data1.since;
 if(typeof data9 === "string"){
-if(!pattern7.test(data9)){
+if(!pattern8.test(data9)){
 const err24 = {instancePath:instancePath+"/query/since",schemaPath:"#/properties/query/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -12179,7 +14728,7 @@ errors++;
 if(data1.until !== undefined){
 let data10 = data1.until;
 if(typeof data10 === "string"){
-if(!pattern7.test(data10)){
+if(!pattern8.test(data10)){
 const err27 = {instancePath:instancePath+"/query/until",schemaPath:"#/properties/query/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err27];
@@ -12264,14 +14813,14 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-exports.v11 = validate21;
-const schema22 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v16 = validate26;
+const schema27 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12423,14 +14972,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-exports.v12 = validate22;
-const schema23 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v17 = validate27;
+const schema28 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12627,16 +15176,16 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-exports.v13 = validate23;
-const schema24 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern10 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const pattern11 = new RegExp("^[^\\u0000]+$", "u");
+exports.v18 = validate28;
+const schema29 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+const pattern12 = new RegExp("^[^\\u0000]+$", "u");
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12753,7 +15302,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema24.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema29.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12786,7 +15335,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern10.test(data4)){
+if(!pattern11.test(data4)){
 const err12 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -12866,7 +15415,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!pattern11.test(data6)){
+if(!pattern12.test(data6)){
 const err19 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -13009,14 +15558,14 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-exports.v14 = validate24;
-const schema25 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
+exports.v19 = validate29;
+const schema30 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13150,7 +15699,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(data3 === "unused")){
-const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema25.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema30.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13183,7 +15732,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(!pattern10.test(data4)){
+if(!pattern11.test(data4)){
 const err14 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13258,14 +15807,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate25;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v20 = validate30;
+const schema31 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13379,7 +15928,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema26.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13412,7 +15961,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern10.test(data4)){
+if(!pattern11.test(data4)){
 const err12 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -13492,7 +16041,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!pattern11.test(data6)){
+if(!pattern12.test(data6)){
 const err19 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -13567,14 +16116,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-exports.v16 = validate26;
-const schema27 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v21 = validate31;
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13771,14 +16320,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-exports.v17 = validate27;
-const schema28 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v22 = validate32;
+const schema33 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14020,15 +16569,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate28;
-const schema29 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"string","enum":["true","false"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"string","enum":["true","false"]},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern16 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
+exports.v23 = validate33;
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"string","enum":["true","false"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"string","enum":["true","false"]},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern17 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14223,7 +16772,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern16.test(data5)){
+if(!pattern17.test(data5)){
 const err16 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -14258,7 +16807,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((data6 === "true") || (data6 === "false"))){
-const err19 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/enum",keyword:"enum",params:{allowedValues: schema29.properties.query.properties.banned.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/enum",keyword:"enum",params:{allowedValues: schema34.properties.query.properties.banned.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14291,7 +16840,7 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(!pattern10.test(data7)){
+if(!pattern11.test(data7)){
 const err22 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
@@ -14326,7 +16875,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!((data8 === "true") || (data8 === "false"))){
-const err25 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/enum",keyword:"enum",params:{allowedValues: schema29.properties.query.properties.hwid_bound.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/enum",keyword:"enum",params:{allowedValues: schema34.properties.query.properties.hwid_bound.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -14339,7 +16888,7 @@ errors++;
 if(data2.created_since !== undefined){
 let data9 = data2.created_since;
 if(typeof data9 === "string"){
-if(!pattern7.test(data9)){
+if(!pattern8.test(data9)){
 const err26 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -14374,7 +16923,7 @@ errors++;
 if(data2.created_until !== undefined){
 let data10 = data2.created_until;
 if(typeof data10 === "string"){
-if(!pattern7.test(data10)){
+if(!pattern8.test(data10)){
 const err29 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err29];
@@ -14459,14 +17008,14 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v19 = validate29;
-const schema30 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"string","enum":["true","false"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"string","enum":["true","false"]},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v24 = validate34;
+const schema35 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"string","enum":["true","false"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"string","enum":["true","false"]},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14590,7 +17139,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern16.test(data3)){
+if(!pattern17.test(data3)){
 const err10 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -14625,7 +17174,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data4 === "true") || (data4 === "false"))){
-const err13 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/enum",keyword:"enum",params:{allowedValues: schema30.properties.query.properties.banned.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/enum",keyword:"enum",params:{allowedValues: schema35.properties.query.properties.banned.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14658,7 +17207,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern10.test(data5)){
+if(!pattern11.test(data5)){
 const err16 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -14693,7 +17242,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((data6 === "true") || (data6 === "false"))){
-const err19 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/enum",keyword:"enum",params:{allowedValues: schema30.properties.query.properties.hwid_bound.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/enum",keyword:"enum",params:{allowedValues: schema35.properties.query.properties.hwid_bound.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14706,7 +17255,7 @@ errors++;
 if(data2.created_since !== undefined){
 let data7 = data2.created_since;
 if(typeof data7 === "string"){
-if(!pattern7.test(data7)){
+if(!pattern8.test(data7)){
 const err20 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -14741,7 +17290,7 @@ errors++;
 if(data2.created_until !== undefined){
 let data8 = data2.created_until;
 if(typeof data8 === "string"){
-if(!pattern7.test(data8)){
+if(!pattern8.test(data8)){
 const err23 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -14826,14 +17375,14 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v25 = validate35;
+const schema36 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15030,14 +17579,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate31;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v26 = validate36;
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15279,14 +17828,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate32;
-const schema33 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v27 = validate37;
+const schema38 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15511,14 +18060,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate33;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v28 = validate38;
+const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15715,14 +18264,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v29 = validate39;
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15929,14 +18478,14 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema36 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v30 = validate40;
+const schema41 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16206,14 +18755,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate36;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v31 = validate41;
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16465,14 +19014,14 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate37;
-const schema38 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v32 = validate42;
+const schema43 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16679,15 +19228,15 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"string","enum":["true","false"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern29 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+exports.v33 = validate43;
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"string","enum":["true","false"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern30 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16866,7 +19415,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!pattern29.test(data4)){
+if(!pattern30.test(data4)){
 const err15 = {instancePath:instancePath+"/query/version",schemaPath:"#/properties/query/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -16901,7 +19450,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data5 === "true") || (data5 === "false"))){
-const err18 = {instancePath:instancePath+"/query/authenticated_only",schemaPath:"#/properties/query/properties/authenticated_only/enum",keyword:"enum",params:{allowedValues: schema39.properties.query.properties.authenticated_only.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/query/authenticated_only",schemaPath:"#/properties/query/properties/authenticated_only/enum",keyword:"enum",params:{allowedValues: schema44.properties.query.properties.authenticated_only.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -17024,14 +19573,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v34 = validate44;
+const schema45 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17183,14 +19732,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate40;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v35 = validate45;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17387,14 +19936,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate41;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v36 = validate46;
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17619,14 +20168,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v37 = validate47;
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17823,14 +20372,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v38 = validate48;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17958,7 +20507,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
-const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema44.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -18056,14 +20605,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v39 = validate49;
+const schema50 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18260,14 +20809,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v40 = validate50;
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18419,15 +20968,15 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"type":"string","minLength":1,"maxLength":64},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"type":"string","minLength":1,"maxLength":64},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern33 = new RegExp("^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$", "u");
+exports.v41 = validate51;
+const schema52 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"type":"string","minLength":1,"maxLength":64},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"type":"string","minLength":1,"maxLength":64},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern34 = new RegExp("^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$", "u");
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18579,7 +21128,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data4 === "asc") || (data4 === "desc"))){
-const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema47.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema52.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -18602,7 +21151,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(!pattern33.test(data5)){
+if(!pattern34.test(data5)){
 const err14 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -18745,14 +21294,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"type":"string","minLength":1,"maxLength":64}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v42 = validate52;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"type":"string","minLength":1,"maxLength":64}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18866,7 +21415,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern33.test(data3)){
+if(!pattern34.test(data3)){
 const err9 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -18976,14 +21525,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate48;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v43 = validate53;
+const schema54 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19180,14 +21729,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate49;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v44 = validate54;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19429,14 +21978,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate50;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v45 = validate55;
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19666,7 +22215,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema51.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema56.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -19764,14 +22313,14 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate51;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64},"delivery_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v46 = validate56;
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64},"delivery_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20013,14 +22562,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate52;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64},"delivery_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v47 = validate57;
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64},"delivery_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20307,16 +22856,16 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v48 = validate58;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const formats12 = module1.fullFormats.date;
-const pattern37 = new RegExp("^[1-9][0-9]{3}-", "u");
+const pattern38 = new RegExp("^[1-9][0-9]{3}-", "u");
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20420,7 +22969,7 @@ errors++;
 if(data2.from !== undefined){
 let data3 = data2.from;
 if(typeof data3 === "string"){
-if(!pattern37.test(data3)){
+if(!pattern38.test(data3)){
 const err8 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -20455,7 +23004,7 @@ errors++;
 if(data2.to !== undefined){
 let data4 = data2.to;
 if(typeof data4 === "string"){
-if(!pattern37.test(data4)){
+if(!pattern38.test(data4)){
 const err11 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -20540,14 +23089,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v49 = validate59;
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20699,14 +23248,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v50 = validate60;
+const schema61 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20858,14 +23407,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v51 = validate61;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21068,14 +23617,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v52 = validate62;
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21272,7 +23821,166 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate62.errors = vErrors;
+return errors === 0;
+}
+
+exports.v53 = validate63;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.key_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "key_id"},message:"must have required property '"+"key_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "key_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.key_id !== undefined){
+let data1 = data0.key_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate63.errors = vErrors;
 return errors === 0;
 }
 
@@ -21302,111 +24010,133 @@ export const requestValidators = {
   "getPaymentChallenge": [parameters.v0],
   "accessAsAgent": [parameters.v0],
   "getAgentToken": [parameters.v0],
-  "registerDeveloper": [bodies.v12, parameters.v7],
-  "loginDeveloper": [bodies.v13, parameters.v0],
+  "registerAgent": [bodies.v12, parameters.v0],
+  "claimAgent": [bodies.v13, parameters.v0],
+  "revokeAgent": [bodies.v14, parameters.v0],
+  "listAgents": [parameters.v8],
+  "createAgent": [bodies.v15, parameters.v7],
+  "revokeAllAgents": [parameters.v0],
+  "getAgent": [parameters.v9],
+  "deleteAgent": [parameters.v9],
+  "listSecurityEventReceivers": [parameters.v8],
+  "createSecurityEventReceiver": [bodies.v16, parameters.v7],
+  "deleteSecurityEventReceiver": [parameters.v10],
+  "registerDeveloper": [bodies.v17, parameters.v7],
+  "loginDeveloper": [bodies.v18, parameters.v0],
   "getDeveloper": [parameters.v0],
   "logoutDeveloper": [parameters.v0],
   "listApiTokens": [parameters.v8],
-  "createApiToken": [bodies.v14, parameters.v7],
-  "deleteApiToken": [parameters.v9],
-  "listAuditLog": [parameters.v10],
+  "createApiToken": [bodies.v19, parameters.v7],
+  "deleteApiToken": [parameters.v11],
+  "listOAuthClients": [parameters.v8],
+  "createOAuthClient": [bodies.v20, parameters.v7],
+  "getOAuthClient": [parameters.v12],
+  "deleteOAuthClient": [parameters.v12],
+  "updateOAuthClient": [bodies.v21, parameters.v12],
+  "rotateOAuthClientSecret": [parameters.v13],
+  "listAuthorizations": [parameters.v8],
+  "revokeAuthorization": [parameters.v14],
+  "listAuditLog": [parameters.v15],
   "listApplications": [parameters.v8],
-  "createApplication": [bodies.v15, parameters.v7],
-  "getApplication": [parameters.v11],
-  "deleteApplication": [parameters.v11],
-  "updateApplication": [bodies.v16, parameters.v11],
-  "rotateApplicationSecret": [bodies.v17, parameters.v12],
-  "endSecretOverlap": [parameters.v11],
-  "listLicenses": [parameters.v13],
-  "createLicenses": [bodies.v18, parameters.v12],
-  "deleteUnusedLicenses": [parameters.v14],
-  "extendLicenses": [bodies.v19, parameters.v12],
-  "importLicenses": [parameters.v12],
-  "exportLicenses": [parameters.v15],
-  "getLicense": [parameters.v16],
-  "deleteLicense": [parameters.v16],
-  "updateLicense": [bodies.v20, parameters.v16],
-  "banLicense": [bodies.v21, parameters.v17],
-  "unbanLicense": [parameters.v16],
-  "pauseLicense": [parameters.v16],
-  "resumeLicense": [parameters.v16],
-  "transferLicense": [bodies.v22, parameters.v17],
-  "listUsers": [parameters.v18],
-  "createUser": [bodies.v23, parameters.v12],
-  "extendUsers": [bodies.v24, parameters.v12],
-  "importUsers": [parameters.v12],
-  "exportUsers": [parameters.v19],
-  "getUser": [parameters.v20],
-  "deleteUser": [parameters.v20],
-  "updateUser": [bodies.v25, parameters.v20],
-  "banUser": [bodies.v26, parameters.v21],
-  "unbanUser": [parameters.v20],
-  "resetUserHwid": [parameters.v20],
-  "resetUserPassword": [bodies.v27, parameters.v20],
-  "extendUser": [bodies.v28, parameters.v21],
-  "listUserSessions": [parameters.v20],
-  "endUserSessions": [parameters.v20],
-  "listBans": [parameters.v22],
-  "createBan": [bodies.v29, parameters.v12],
-  "deleteBan": [parameters.v23],
-  "listVariables": [parameters.v22],
-  "getVariable": [parameters.v24],
-  "setVariable": [bodies.v30, parameters.v24],
-  "deleteVariable": [parameters.v24],
-  "listUserVariables": [parameters.v25],
-  "setUserVariable": [bodies.v31, parameters.v26],
-  "deleteUserVariable": [parameters.v26],
-  "listFiles": [parameters.v22],
-  "getFile": [parameters.v27],
-  "uploadFile": [parameters.v28],
-  "deleteFile": [parameters.v27],
-  "updateFile": [bodies.v32, parameters.v27],
+  "createApplication": [bodies.v22, parameters.v7],
+  "getApplication": [parameters.v16],
+  "deleteApplication": [parameters.v16],
+  "updateApplication": [bodies.v23, parameters.v16],
+  "rotateApplicationSecret": [bodies.v24, parameters.v17],
+  "endSecretOverlap": [parameters.v16],
+  "listLicenses": [parameters.v18],
+  "createLicenses": [bodies.v25, parameters.v17],
+  "deleteUnusedLicenses": [parameters.v19],
+  "extendLicenses": [bodies.v26, parameters.v17],
+  "importLicenses": [parameters.v17],
+  "exportLicenses": [parameters.v20],
+  "getLicense": [parameters.v21],
+  "deleteLicense": [parameters.v21],
+  "updateLicense": [bodies.v27, parameters.v21],
+  "banLicense": [bodies.v28, parameters.v22],
+  "unbanLicense": [parameters.v21],
+  "pauseLicense": [parameters.v21],
+  "resumeLicense": [parameters.v21],
+  "transferLicense": [bodies.v29, parameters.v22],
+  "listUsers": [parameters.v23],
+  "createUser": [bodies.v30, parameters.v17],
+  "extendUsers": [bodies.v31, parameters.v17],
+  "importUsers": [parameters.v17],
+  "exportUsers": [parameters.v24],
+  "getUser": [parameters.v25],
+  "deleteUser": [parameters.v25],
+  "updateUser": [bodies.v32, parameters.v25],
+  "banUser": [bodies.v33, parameters.v26],
+  "unbanUser": [parameters.v25],
+  "resetUserHwid": [parameters.v25],
+  "resetUserPassword": [bodies.v34, parameters.v25],
+  "extendUser": [bodies.v35, parameters.v26],
+  "listUserSessions": [parameters.v25],
+  "endUserSessions": [parameters.v25],
+  "listBans": [parameters.v27],
+  "createBan": [bodies.v36, parameters.v17],
+  "deleteBan": [parameters.v28],
+  "listVariables": [parameters.v27],
+  "getVariable": [parameters.v29],
+  "setVariable": [bodies.v37, parameters.v29],
+  "deleteVariable": [parameters.v29],
+  "listUserVariables": [parameters.v30],
+  "setUserVariable": [bodies.v38, parameters.v31],
+  "deleteUserVariable": [parameters.v31],
+  "listFiles": [parameters.v27],
+  "getFile": [parameters.v32],
+  "uploadFile": [parameters.v33],
+  "deleteFile": [parameters.v32],
+  "updateFile": [bodies.v39, parameters.v32],
   "downloadFile": [parameters.v5],
   "listResellers": [parameters.v8],
-  "createReseller": [bodies.v33, parameters.v7],
-  "getReseller": [parameters.v29],
-  "deleteReseller": [parameters.v29],
-  "updateReseller": [bodies.v34, parameters.v29],
-  "listResellerPrices": [parameters.v29],
-  "setResellerPrices": [bodies.v35, parameters.v29],
-  "creditReseller": [bodies.v36, parameters.v30],
-  "debitReseller": [bodies.v36, parameters.v30],
-  "listResellerLedger": [parameters.v31],
-  "listResellerTokens": [parameters.v31],
-  "createResellerToken": [bodies.v37, parameters.v30],
-  "deleteResellerToken": [parameters.v32],
+  "createReseller": [bodies.v40, parameters.v7],
+  "getReseller": [parameters.v34],
+  "deleteReseller": [parameters.v34],
+  "updateReseller": [bodies.v41, parameters.v34],
+  "listResellerPrices": [parameters.v34],
+  "setResellerPrices": [bodies.v42, parameters.v34],
+  "creditReseller": [bodies.v43, parameters.v35],
+  "debitReseller": [bodies.v43, parameters.v35],
+  "listResellerLedger": [parameters.v36],
+  "listResellerTokens": [parameters.v36],
+  "createResellerToken": [bodies.v44, parameters.v35],
+  "deleteResellerToken": [parameters.v37],
   "getOwnReseller": [parameters.v0],
-  "listResellerLicenses": [parameters.v33],
-  "createResellerLicenses": [bodies.v38, parameters.v7],
-  "refundResellerLicense": [parameters.v34],
+  "listResellerLicenses": [parameters.v38],
+  "createResellerLicenses": [bodies.v45, parameters.v7],
+  "refundResellerLicense": [parameters.v39],
   "listOwnLedger": [parameters.v8],
   "listResellerUsers": [parameters.v8],
-  "resetResellerUserHwid": [parameters.v35],
-  "listEvents": [parameters.v36],
-  "streamEvents": [parameters.v37],
-  "listWebhooks": [parameters.v22],
-  "createWebhook": [bodies.v39, parameters.v12],
-  "getWebhook": [parameters.v38],
-  "deleteWebhook": [parameters.v38],
-  "updateWebhook": [bodies.v40, parameters.v38],
-  "rotateWebhookSecret": [bodies.v41, parameters.v39],
-  "testWebhook": [parameters.v39],
-  "replayWebhookEvents": [bodies.v42, parameters.v39],
-  "listWebhookDeliveries": [parameters.v40],
-  "getWebhookDelivery": [parameters.v41],
-  "replayWebhookDelivery": [parameters.v42],
-  "getStatistics": [parameters.v43],
-  "createCheckout": [bodies.v43, parameters.v7],
-  "getCheckout": [parameters.v44],
+  "resetResellerUserHwid": [parameters.v40],
+  "listEvents": [parameters.v41],
+  "streamEvents": [parameters.v42],
+  "listWebhooks": [parameters.v27],
+  "createWebhook": [bodies.v46, parameters.v17],
+  "getWebhook": [parameters.v43],
+  "deleteWebhook": [parameters.v43],
+  "updateWebhook": [bodies.v47, parameters.v43],
+  "rotateWebhookSecret": [bodies.v48, parameters.v44],
+  "testWebhook": [parameters.v44],
+  "replayWebhookEvents": [bodies.v49, parameters.v44],
+  "listWebhookDeliveries": [parameters.v45],
+  "getWebhookDelivery": [parameters.v46],
+  "replayWebhookDelivery": [parameters.v47],
+  "getStatistics": [parameters.v48],
+  "createCheckout": [bodies.v50, parameters.v7],
+  "getCheckout": [parameters.v49],
   "getSubscription": [parameters.v0],
-  "updateSubscription": [bodies.v44, parameters.v0],
+  "updateSubscription": [bodies.v51, parameters.v0],
   "listInvoices": [parameters.v8],
-  "receivePaymentNotice": [bodies.v45, parameters.v0],
+  "receivePaymentNotice": [bodies.v52, parameters.v0],
   "listAllPlans": [parameters.v8],
-  "createPlan": [bodies.v46, parameters.v7],
-  "getPlan": [parameters.v45],
-  "archivePlan": [parameters.v45],
-  "updatePlan": [bodies.v47, parameters.v45],
-  "listAllInvoices": [parameters.v46],
-  "refundInvoice": [bodies.v48, parameters.v47],
+  "createPlan": [bodies.v53, parameters.v7],
+  "getPlan": [parameters.v50],
+  "archivePlan": [parameters.v50],
+  "updatePlan": [bodies.v54, parameters.v50],
+  "listAllInvoices": [parameters.v51],
+  "refundInvoice": [bodies.v55, parameters.v52],
+  "listSigningKeys": [parameters.v0],
+  "rotateSigningKeys": [parameters.v7],
+  "removeSigningKey": [parameters.v53],
 };

@@ -3502,8 +3502,9 @@ return errors === 0;
 }
 
 exports.v17 = validate34;
-const schema59 = {"type":"object","required":["status","sandbox","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"token":{"type":"string"},"expires_at":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
-const schema61 = {"type":"object","properties":{"plan":{"type":"string"},"features":{"type":"array","items":{"type":"string"}}}};
+const schema59 = {"type":"object","required":["status","sandbox","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"token":{"type":"string"},"expires_at":{"type":"string","format":"date-time"},"scopes":{"$ref":"#/components/schemas/AgentScopes"},"claim_url":{"type":"string","format":"uri"},"post_claim_scopes":{"$ref":"#/components/schemas/AgentScopes"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
+const schema61 = {"type":"array","items":{"type":"string","enum":["read","write","auth:client","auth:dev","agent:register","agent:execute"]}};
+const schema63 = {"type":"object","properties":{"plan":{"type":"string"},"features":{"type":"array","items":{"type":"string"}}}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3622,12 +3623,14 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data.entitlements !== undefined){
-let data4 = data.entitlements;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.plan !== undefined){
-if(typeof data4.plan !== "string"){
-const err10 = {instancePath:instancePath+"/entitlements/plan",schemaPath:"#/components/schemas/SandboxEntitlements/properties/plan/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.scopes !== undefined){
+let data4 = data.scopes;
+if(Array.isArray(data4)){
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 !== "string"){
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3636,14 +3639,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data4.features !== undefined){
-let data6 = data4.features;
-if(Array.isArray(data6)){
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data6[i0] !== "string"){
-const err11 = {instancePath:instancePath+"/entitlements/features/" + i0,schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((((data5 === "read") || (data5 === "write")) || (data5 === "auth:client")) || (data5 === "auth:dev")) || (data5 === "agent:register")) || (data5 === "agent:execute"))){
+const err11 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3655,7 +3652,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/entitlements/features",schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err12 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3665,9 +3662,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/entitlements",schemaPath:"#/components/schemas/SandboxEntitlements/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.claim_url !== undefined){
+let data6 = data.claim_url;
+if(typeof data6 === "string"){
+if(!(formats2(data6))){
+const err13 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3677,9 +3676,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -3688,12 +3686,118 @@ vErrors.push(err14);
 }
 errors++;
 }
+}
+if(data.post_claim_scopes !== undefined){
+let data7 = data.post_claim_scopes;
+if(Array.isArray(data7)){
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+let data8 = data7[i1];
+if(typeof data8 !== "string"){
+const err15 = {instancePath:instancePath+"/post_claim_scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!((((((data8 === "read") || (data8 === "write")) || (data8 === "auth:client")) || (data8 === "auth:dev")) || (data8 === "agent:register")) || (data8 === "agent:execute"))){
+const err16 = {instancePath:instancePath+"/post_claim_scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/post_claim_scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.entitlements !== undefined){
+let data9 = data.entitlements;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(data9.plan !== undefined){
+if(typeof data9.plan !== "string"){
+const err18 = {instancePath:instancePath+"/entitlements/plan",schemaPath:"#/components/schemas/SandboxEntitlements/properties/plan/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data9.features !== undefined){
+let data11 = data9.features;
+if(Array.isArray(data11)){
+const len2 = data11.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data11[i2] !== "string"){
+const err19 = {instancePath:instancePath+"/entitlements/features/" + i2,schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/entitlements/features",schemaPath:"#/components/schemas/SandboxEntitlements/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/entitlements",schemaPath:"#/components/schemas/SandboxEntitlements/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
 validate34.errors = vErrors;
 return errors === 0;
 }
 
 exports.v18 = validate35;
-const schema62 = {"type":"object","required":["status","sandbox","valid","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"valid":{"type":"boolean"},"user_id":{"type":"string"},"username":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
+const schema64 = {"type":"object","required":["status","sandbox","valid","user_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"sandbox":{"type":"boolean","enum":[true]},"valid":{"type":"boolean"},"user_id":{"type":"string"},"username":{"type":"string"},"expiry":{"type":"string","format":"date-time"},"entitlements":{"$ref":"#/components/schemas/SandboxEntitlements"}}};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3775,7 +3879,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(data1 === true)){
-const err7 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema62.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/enum",keyword:"enum",params:{allowedValues: schema64.properties.sandbox.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3917,7 +4021,7 @@ return errors === 0;
 }
 
 exports.v19 = validate36;
-const schema65 = {"type":"object","required":["status","access_token","token_type","expires_in","expires_at","scope","payment"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"access_token":{"type":"string"},"token_type":{"type":"string","enum":["Bearer"]},"expires_in":{"type":"integer"},"expires_at":{"type":"string","format":"date-time"},"scope":{"type":"string"},"payment":{"type":"object","required":["amount","currency","reference"],"properties":{"amount":{"type":"number"},"currency":{"type":"string"},"reference":{"type":"string"}}}}};
+const schema67 = {"type":"object","required":["status","access_token","token_type","expires_in","expires_at","scope","payment"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"access_token":{"type":"string"},"token_type":{"type":"string","enum":["Bearer"]},"expires_in":{"type":"integer"},"expires_at":{"type":"string","format":"date-time"},"scope":{"type":"string"},"payment":{"type":"object","required":["amount","currency","reference"],"properties":{"amount":{"type":"number"},"currency":{"type":"string"},"reference":{"type":"string"}}}}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4041,7 +4145,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(data2 === "Bearer")){
-const err11 = {instancePath:instancePath+"/token_type",schemaPath:"#/properties/token_type/enum",keyword:"enum",params:{allowedValues: schema65.properties.token_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/token_type",schemaPath:"#/properties/token_type/enum",keyword:"enum",params:{allowedValues: schema67.properties.token_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4199,7 +4303,7 @@ return errors === 0;
 }
 
 exports.v20 = validate37;
-const schema67 = {"type":"object","required":["status","scope","expires_in","expires_at","reference"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"scope":{"type":"string"},"expires_in":{"type":"integer"},"expires_at":{"type":"string","format":"date-time"},"reference":{"type":"string"}}};
+const schema69 = {"type":"object","required":["status","scope","expires_in","expires_at","reference"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"scope":{"type":"string"},"expires_in":{"type":"integer"},"expires_at":{"type":"string","format":"date-time"},"reference":{"type":"string"},"claimed":{"type":"boolean"}}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4340,9 +4444,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.claimed !== undefined){
+if(typeof data.claimed !== "boolean"){
+const err12 = {instancePath:instancePath+"/claimed",schemaPath:"#/properties/claimed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4351,14 +4455,2657 @@ vErrors.push(err12);
 }
 errors++;
 }
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
 validate37.errors = vErrors;
 return errors === 0;
 }
 
 exports.v21 = validate38;
-const schema69 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+const schema71 = {"type":"object","required":["status","registration_id","registration_type"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"registration_id":{"type":"string"},"registration_type":{"type":"string","enum":["agent-provider","email-verification","anonymous"]},"credential_type":{"$ref":"#/components/schemas/CredentialType"},"credential":{"type":"string"},"credential_expires":{"type":"string","format":"date-time"},"scopes":{"$ref":"#/components/schemas/AgentScopes"},"claim_url":{"type":"string","format":"uri"},"claim_token":{"type":"string"},"claim_token_expires":{"type":"string","format":"date-time"},"post_claim_scopes":{"$ref":"#/components/schemas/AgentScopes"}}};
+const schema73 = {"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.registration_id === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "registration_id"},message:"must have required property '"+"registration_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.registration_type === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "registration_type"},message:"must have required property '"+"registration_type"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.registration_id !== undefined){
+if(typeof data.registration_id !== "string"){
+const err5 = {instancePath:instancePath+"/registration_id",schemaPath:"#/properties/registration_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.registration_type !== undefined){
+let data2 = data.registration_type;
+if(typeof data2 !== "string"){
+const err6 = {instancePath:instancePath+"/registration_type",schemaPath:"#/properties/registration_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!(((data2 === "agent-provider") || (data2 === "email-verification")) || (data2 === "anonymous"))){
+const err7 = {instancePath:instancePath+"/registration_type",schemaPath:"#/properties/registration_type/enum",keyword:"enum",params:{allowedValues: schema71.properties.registration_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.credential_type !== undefined){
+let data3 = data.credential_type;
+if(typeof data3 !== "string"){
+const err8 = {instancePath:instancePath+"/credential_type",schemaPath:"#/components/schemas/CredentialType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!((((data3 === "bearer_token") || (data3 === "jwt")) || (data3 === "sandbox_token")) || (data3 === "ephemeral_key"))){
+const err9 = {instancePath:instancePath+"/credential_type",schemaPath:"#/components/schemas/CredentialType/enum",keyword:"enum",params:{allowedValues: schema73.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.credential !== undefined){
+if(typeof data.credential !== "string"){
+const err10 = {instancePath:instancePath+"/credential",schemaPath:"#/properties/credential/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.credential_expires !== undefined){
+let data5 = data.credential_expires;
+if(typeof data5 === "string"){
+if(!(formats0.validate(data5))){
+const err11 = {instancePath:instancePath+"/credential_expires",schemaPath:"#/properties/credential_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/credential_expires",schemaPath:"#/properties/credential_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.scopes !== undefined){
+let data6 = data.scopes;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 !== "string"){
+const err13 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!((((((data7 === "read") || (data7 === "write")) || (data7 === "auth:client")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
+const err14 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.claim_url !== undefined){
+let data8 = data.claim_url;
+if(typeof data8 === "string"){
+if(!(formats2(data8))){
+const err16 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.claim_token !== undefined){
+if(typeof data.claim_token !== "string"){
+const err18 = {instancePath:instancePath+"/claim_token",schemaPath:"#/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.claim_token_expires !== undefined){
+let data10 = data.claim_token_expires;
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err19 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.post_claim_scopes !== undefined){
+let data11 = data.post_claim_scopes;
+if(Array.isArray(data11)){
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+let data12 = data11[i1];
+if(typeof data12 !== "string"){
+const err21 = {instancePath:instancePath+"/post_claim_scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(!((((((data12 === "read") || (data12 === "write")) || (data12 === "auth:client")) || (data12 === "auth:dev")) || (data12 === "agent:register")) || (data12 === "agent:execute"))){
+const err22 = {instancePath:instancePath+"/post_claim_scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/post_claim_scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+validate38.errors = vErrors;
+return errors === 0;
+}
+
+exports.v22 = validate39;
+const schema76 = {"type":"object","required":["status","registration_id"],"properties":{"status":{"type":"string","enum":["initiated","claimed"]},"registration_id":{"type":"string"},"claim_attempt_id":{"type":"string"},"expires_at":{"type":"string","format":"date-time"},"claim_url":{"type":"string","format":"uri"},"claim_token":{"type":"string"},"claim_token_expires":{"type":"string","format":"date-time"},"post_claim_scopes":{"$ref":"#/components/schemas/AgentScopes"},"credential_type":{"$ref":"#/components/schemas/CredentialType"},"credential":{"type":"string"},"credential_expires":{"type":"string","format":"date-time"},"scopes":{"$ref":"#/components/schemas/AgentScopes"}}};
+
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.registration_id === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "registration_id"},message:"must have required property '"+"registration_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((data0 === "initiated") || (data0 === "claimed"))){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema76.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.registration_id !== undefined){
+if(typeof data.registration_id !== "string"){
+const err4 = {instancePath:instancePath+"/registration_id",schemaPath:"#/properties/registration_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.claim_attempt_id !== undefined){
+if(typeof data.claim_attempt_id !== "string"){
+const err5 = {instancePath:instancePath+"/claim_attempt_id",schemaPath:"#/properties/claim_attempt_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+if(typeof data3 === "string"){
+if(!(formats0.validate(data3))){
+const err6 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.claim_url !== undefined){
+let data4 = data.claim_url;
+if(typeof data4 === "string"){
+if(!(formats2(data4))){
+const err8 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.claim_token !== undefined){
+if(typeof data.claim_token !== "string"){
+const err10 = {instancePath:instancePath+"/claim_token",schemaPath:"#/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.claim_token_expires !== undefined){
+let data6 = data.claim_token_expires;
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err11 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.post_claim_scopes !== undefined){
+let data7 = data.post_claim_scopes;
+if(Array.isArray(data7)){
+const len0 = data7.length;
+for(let i0=0; i0<len0; i0++){
+let data8 = data7[i0];
+if(typeof data8 !== "string"){
+const err13 = {instancePath:instancePath+"/post_claim_scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!((((((data8 === "read") || (data8 === "write")) || (data8 === "auth:client")) || (data8 === "auth:dev")) || (data8 === "agent:register")) || (data8 === "agent:execute"))){
+const err14 = {instancePath:instancePath+"/post_claim_scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/post_claim_scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.credential_type !== undefined){
+let data9 = data.credential_type;
+if(typeof data9 !== "string"){
+const err16 = {instancePath:instancePath+"/credential_type",schemaPath:"#/components/schemas/CredentialType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(!((((data9 === "bearer_token") || (data9 === "jwt")) || (data9 === "sandbox_token")) || (data9 === "ephemeral_key"))){
+const err17 = {instancePath:instancePath+"/credential_type",schemaPath:"#/components/schemas/CredentialType/enum",keyword:"enum",params:{allowedValues: schema73.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.credential !== undefined){
+if(typeof data.credential !== "string"){
+const err18 = {instancePath:instancePath+"/credential",schemaPath:"#/properties/credential/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.credential_expires !== undefined){
+let data11 = data.credential_expires;
+if(typeof data11 === "string"){
+if(!(formats0.validate(data11))){
+const err19 = {instancePath:instancePath+"/credential_expires",schemaPath:"#/properties/credential_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/credential_expires",schemaPath:"#/properties/credential_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.scopes !== undefined){
+let data12 = data.scopes;
+if(Array.isArray(data12)){
+const len1 = data12.length;
+for(let i1=0; i1<len1; i1++){
+let data13 = data12[i1];
+if(typeof data13 !== "string"){
+const err21 = {instancePath:instancePath+"/scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(!((((((data13 === "read") || (data13 === "write")) || (data13 === "auth:client")) || (data13 === "auth:dev")) || (data13 === "agent:register")) || (data13 === "agent:execute"))){
+const err22 = {instancePath:instancePath+"/scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+validate39.errors = vErrors;
+return errors === 0;
+}
+
+exports.v23 = validate40;
+const schema80 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate40.errors = vErrors;
+return errors === 0;
+}
+
+exports.v24 = validate41;
+const schema82 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AgentMembers"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema84 = {"type":"object","required":["agent_id","registration_type","name","issuer","subject","client_id","created_at","revoked_at"],"properties":{"agent_id":{"type":"string"},"registration_type":{"type":"string","enum":["agent-provider","email-verification","anonymous","developer"]},"name":{"type":"string","nullable":true},"issuer":{"type":"string","nullable":true},"subject":{"type":"string","nullable":true},"client_id":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"revoked_at":{"type":"string","format":"date-time","nullable":true}}};
+const schema85 = {"type":"string","nullable":true};
+
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.agent_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "agent_id"},message:"must have required property '"+"agent_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.registration_type === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "registration_type"},message:"must have required property '"+"registration_type"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.name === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.issuer === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.subject === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "subject"},message:"must have required property '"+"subject"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.client_id === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.revoked_at === undefined){
+const err12 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "revoked_at"},message:"must have required property '"+"revoked_at"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data2.agent_id !== undefined){
+if(typeof data2.agent_id !== "string"){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/agent_id",schemaPath:"#/components/schemas/AgentMembers/properties/agent_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.registration_type !== undefined){
+let data4 = data2.registration_type;
+if(typeof data4 !== "string"){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/registration_type",schemaPath:"#/components/schemas/AgentMembers/properties/registration_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(!((((data4 === "agent-provider") || (data4 === "email-verification")) || (data4 === "anonymous")) || (data4 === "developer"))){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/registration_type",schemaPath:"#/components/schemas/AgentMembers/properties/registration_type/enum",keyword:"enum",params:{allowedValues: schema84.properties.registration_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.name !== undefined){
+let data5 = data2.name;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/name",schemaPath:"#/components/schemas/AgentMembers/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data2.issuer !== undefined){
+let data6 = data2.issuer;
+if((typeof data6 !== "string") && (data6 !== null)){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/issuer",schemaPath:"#/components/schemas/AgentMembers/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data2.subject !== undefined){
+let data7 = data2.subject;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/subject",schemaPath:"#/components/schemas/AgentMembers/properties/subject/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.client_id !== undefined){
+let data8 = data2.client_id;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/client_id",schemaPath:"#/components/schemas/AgentMembers/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data9 = data2.created_at;
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AgentMembers/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/AgentMembers/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data2.revoked_at !== undefined){
+let data10 = data2.revoked_at;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err22 = {instancePath:instancePath+"/data/" + i0+"/revoked_at",schemaPath:"#/components/schemas/AgentMembers/properties/revoked_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err23 = {instancePath:instancePath+"/data/" + i0+"/revoked_at",schemaPath:"#/components/schemas/AgentMembers/properties/revoked_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/AgentMembers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data11 = data.next_cursor;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err26 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+
+exports.v25 = validate42;
+const schema86 = {"allOf":[{"type":"object","required":["status","credential_type","credential","credential_expires","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"credential_type":{"$ref":"#/components/schemas/CredentialType"},"credential":{"type":"string"},"credential_expires":{"type":"string","format":"date-time"},"scopes":{"$ref":"#/components/schemas/AgentScopes"}}},{"$ref":"#/components/schemas/AgentMembers"}]};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.credential_type === undefined){
+const err1 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "credential_type"},message:"must have required property '"+"credential_type"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.credential === undefined){
+const err2 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "credential"},message:"must have required property '"+"credential"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.credential_expires === undefined){
+const err3 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "credential_expires"},message:"must have required property '"+"credential_expires"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.scopes === undefined){
+const err4 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err5 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err6 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.credential_type !== undefined){
+let data1 = data.credential_type;
+if(typeof data1 !== "string"){
+const err7 = {instancePath:instancePath+"/credential_type",schemaPath:"#/components/schemas/CredentialType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!((((data1 === "bearer_token") || (data1 === "jwt")) || (data1 === "sandbox_token")) || (data1 === "ephemeral_key"))){
+const err8 = {instancePath:instancePath+"/credential_type",schemaPath:"#/components/schemas/CredentialType/enum",keyword:"enum",params:{allowedValues: schema73.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.credential !== undefined){
+if(typeof data.credential !== "string"){
+const err9 = {instancePath:instancePath+"/credential",schemaPath:"#/allOf/0/properties/credential/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.credential_expires !== undefined){
+let data3 = data.credential_expires;
+if(typeof data3 === "string"){
+if(!(formats0.validate(data3))){
+const err10 = {instancePath:instancePath+"/credential_expires",schemaPath:"#/allOf/0/properties/credential_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/credential_expires",schemaPath:"#/allOf/0/properties/credential_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.scopes !== undefined){
+let data4 = data.scopes;
+if(Array.isArray(data4)){
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((((((data5 === "read") || (data5 === "write")) || (data5 === "auth:client")) || (data5 === "auth:dev")) || (data5 === "agent:register")) || (data5 === "agent:execute"))){
+const err13 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.agent_id === undefined){
+const err16 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "agent_id"},message:"must have required property '"+"agent_id"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data.registration_type === undefined){
+const err17 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "registration_type"},message:"must have required property '"+"registration_type"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data.name === undefined){
+const err18 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data.issuer === undefined){
+const err19 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data.subject === undefined){
+const err20 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "subject"},message:"must have required property '"+"subject"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data.client_id === undefined){
+const err21 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err22 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(data.revoked_at === undefined){
+const err23 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "revoked_at"},message:"must have required property '"+"revoked_at"+"'"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data.agent_id !== undefined){
+if(typeof data.agent_id !== "string"){
+const err24 = {instancePath:instancePath+"/agent_id",schemaPath:"#/components/schemas/AgentMembers/properties/agent_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.registration_type !== undefined){
+let data7 = data.registration_type;
+if(typeof data7 !== "string"){
+const err25 = {instancePath:instancePath+"/registration_type",schemaPath:"#/components/schemas/AgentMembers/properties/registration_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(!((((data7 === "agent-provider") || (data7 === "email-verification")) || (data7 === "anonymous")) || (data7 === "developer"))){
+const err26 = {instancePath:instancePath+"/registration_type",schemaPath:"#/components/schemas/AgentMembers/properties/registration_type/enum",keyword:"enum",params:{allowedValues: schema84.properties.registration_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data8 = data.name;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err27 = {instancePath:instancePath+"/name",schemaPath:"#/components/schemas/AgentMembers/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.issuer !== undefined){
+let data9 = data.issuer;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err28 = {instancePath:instancePath+"/issuer",schemaPath:"#/components/schemas/AgentMembers/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.subject !== undefined){
+let data10 = data.subject;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err29 = {instancePath:instancePath+"/subject",schemaPath:"#/components/schemas/AgentMembers/properties/subject/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.client_id !== undefined){
+let data11 = data.client_id;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err30 = {instancePath:instancePath+"/client_id",schemaPath:"#/components/schemas/AgentMembers/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.created_at !== undefined){
+let data12 = data.created_at;
+if(typeof data12 === "string"){
+if(!(formats0.validate(data12))){
+const err31 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/AgentMembers/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/AgentMembers/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.revoked_at !== undefined){
+let data13 = data.revoked_at;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err33 = {instancePath:instancePath+"/revoked_at",schemaPath:"#/components/schemas/AgentMembers/properties/revoked_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err34 = {instancePath:instancePath+"/revoked_at",schemaPath:"#/components/schemas/AgentMembers/properties/revoked_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+
+exports.v26 = validate43;
+const schema91 = {"type":"object","required":["status","revoked"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"revoked":{"type":"integer","minimum":0}}};
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.revoked === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "revoked"},message:"must have required property '"+"revoked"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.revoked !== undefined){
+let data1 = data.revoked;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err4 = {instancePath:instancePath+"/revoked",schemaPath:"#/properties/revoked/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/revoked",schemaPath:"#/properties/revoked/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+
+exports.v27 = validate44;
+const schema93 = {"allOf":[{"type":"object","required":["status","credentials"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"credentials":{"type":"array","items":{"type":"object","required":["credential_type","scopes","created_at","expires_at"],"properties":{"credential_type":{"$ref":"#/components/schemas/CredentialType"},"scopes":{"$ref":"#/components/schemas/AgentScopes"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},{"$ref":"#/components/schemas/AgentMembers"}]};
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.credentials === undefined){
+const err1 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "credentials"},message:"must have required property '"+"credentials"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.credentials !== undefined){
+let data1 = data.credentials;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.credential_type === undefined){
+const err4 = {instancePath:instancePath+"/credentials/" + i0,schemaPath:"#/allOf/0/properties/credentials/items/required",keyword:"required",params:{missingProperty: "credential_type"},message:"must have required property '"+"credential_type"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data2.scopes === undefined){
+const err5 = {instancePath:instancePath+"/credentials/" + i0,schemaPath:"#/allOf/0/properties/credentials/items/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err6 = {instancePath:instancePath+"/credentials/" + i0,schemaPath:"#/allOf/0/properties/credentials/items/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.expires_at === undefined){
+const err7 = {instancePath:instancePath+"/credentials/" + i0,schemaPath:"#/allOf/0/properties/credentials/items/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.credential_type !== undefined){
+let data3 = data2.credential_type;
+if(typeof data3 !== "string"){
+const err8 = {instancePath:instancePath+"/credentials/" + i0+"/credential_type",schemaPath:"#/components/schemas/CredentialType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!((((data3 === "bearer_token") || (data3 === "jwt")) || (data3 === "sandbox_token")) || (data3 === "ephemeral_key"))){
+const err9 = {instancePath:instancePath+"/credentials/" + i0+"/credential_type",schemaPath:"#/components/schemas/CredentialType/enum",keyword:"enum",params:{allowedValues: schema73.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.scopes !== undefined){
+let data4 = data2.scopes;
+if(Array.isArray(data4)){
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+let data5 = data4[i1];
+if(typeof data5 !== "string"){
+const err10 = {instancePath:instancePath+"/credentials/" + i0+"/scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!((((((data5 === "read") || (data5 === "write")) || (data5 === "auth:client")) || (data5 === "auth:dev")) || (data5 === "agent:register")) || (data5 === "agent:execute"))){
+const err11 = {instancePath:instancePath+"/credentials/" + i0+"/scopes/" + i1,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/credentials/" + i0+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data6 = data2.created_at;
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err13 = {instancePath:instancePath+"/credentials/" + i0+"/created_at",schemaPath:"#/allOf/0/properties/credentials/items/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/credentials/" + i0+"/created_at",schemaPath:"#/allOf/0/properties/credentials/items/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.expires_at !== undefined){
+let data7 = data2.expires_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err15 = {instancePath:instancePath+"/credentials/" + i0+"/expires_at",schemaPath:"#/allOf/0/properties/credentials/items/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/credentials/" + i0+"/expires_at",schemaPath:"#/allOf/0/properties/credentials/items/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/credentials/" + i0,schemaPath:"#/allOf/0/properties/credentials/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/credentials",schemaPath:"#/allOf/0/properties/credentials/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.agent_id === undefined){
+const err20 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "agent_id"},message:"must have required property '"+"agent_id"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data.registration_type === undefined){
+const err21 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "registration_type"},message:"must have required property '"+"registration_type"+"'"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data.name === undefined){
+const err22 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(data.issuer === undefined){
+const err23 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data.subject === undefined){
+const err24 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "subject"},message:"must have required property '"+"subject"+"'"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(data.client_id === undefined){
+const err25 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err26 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(data.revoked_at === undefined){
+const err27 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/required",keyword:"required",params:{missingProperty: "revoked_at"},message:"must have required property '"+"revoked_at"+"'"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(data.agent_id !== undefined){
+if(typeof data.agent_id !== "string"){
+const err28 = {instancePath:instancePath+"/agent_id",schemaPath:"#/components/schemas/AgentMembers/properties/agent_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.registration_type !== undefined){
+let data9 = data.registration_type;
+if(typeof data9 !== "string"){
+const err29 = {instancePath:instancePath+"/registration_type",schemaPath:"#/components/schemas/AgentMembers/properties/registration_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if(!((((data9 === "agent-provider") || (data9 === "email-verification")) || (data9 === "anonymous")) || (data9 === "developer"))){
+const err30 = {instancePath:instancePath+"/registration_type",schemaPath:"#/components/schemas/AgentMembers/properties/registration_type/enum",keyword:"enum",params:{allowedValues: schema84.properties.registration_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data10 = data.name;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err31 = {instancePath:instancePath+"/name",schemaPath:"#/components/schemas/AgentMembers/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.issuer !== undefined){
+let data11 = data.issuer;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err32 = {instancePath:instancePath+"/issuer",schemaPath:"#/components/schemas/AgentMembers/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.subject !== undefined){
+let data12 = data.subject;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err33 = {instancePath:instancePath+"/subject",schemaPath:"#/components/schemas/AgentMembers/properties/subject/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.client_id !== undefined){
+let data13 = data.client_id;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err34 = {instancePath:instancePath+"/client_id",schemaPath:"#/components/schemas/AgentMembers/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.created_at !== undefined){
+let data14 = data.created_at;
+if(typeof data14 === "string"){
+if(!(formats0.validate(data14))){
+const err35 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/AgentMembers/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/AgentMembers/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+if((typeof data15 !== "string") && (data15 !== null)){
+const err37 = {instancePath:instancePath+"/revoked_at",schemaPath:"#/components/schemas/AgentMembers/properties/revoked_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if(typeof data15 === "string"){
+if(!(formats0.validate(data15))){
+const err38 = {instancePath:instancePath+"/revoked_at",schemaPath:"#/components/schemas/AgentMembers/properties/revoked_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/components/schemas/AgentMembers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+validate44.errors = vErrors;
+return errors === 0;
+}
+
+exports.v28 = validate45;
+const schema98 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SecurityEventReceiver"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema100 = {"type":"object","required":["receiver_id","url","audience","created_at","last_delivered_at","last_failed_at","last_fault"],"properties":{"receiver_id":{"type":"string"},"url":{"type":"string","format":"uri"},"audience":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"last_delivered_at":{"type":"string","format":"date-time","nullable":true},"last_failed_at":{"type":"string","format":"date-time","nullable":true},"last_fault":{"type":"string","nullable":true}}};
+
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.receiver_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "receiver_id"},message:"must have required property '"+"receiver_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.url === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.audience === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "audience"},message:"must have required property '"+"audience"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.last_delivered_at === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "last_delivered_at"},message:"must have required property '"+"last_delivered_at"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.last_failed_at === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "last_failed_at"},message:"must have required property '"+"last_failed_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.last_fault === undefined){
+const err11 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "last_fault"},message:"must have required property '"+"last_fault"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data2.receiver_id !== undefined){
+if(typeof data2.receiver_id !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/receiver_id",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/receiver_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.url !== undefined){
+let data4 = data2.url;
+if(typeof data4 === "string"){
+if(!(formats2(data4))){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/url",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/data/" + i0+"/url",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.audience !== undefined){
+if(typeof data2.audience !== "string"){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/audience",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/audience/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data6 = data2.created_at;
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data2.last_delivered_at !== undefined){
+let data7 = data2.last_delivered_at;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/last_delivered_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_delivered_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err19 = {instancePath:instancePath+"/data/" + i0+"/last_delivered_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_delivered_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+if(data2.last_failed_at !== undefined){
+let data8 = data2.last_failed_at;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err20 = {instancePath:instancePath+"/data/" + i0+"/last_failed_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_failed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err21 = {instancePath:instancePath+"/data/" + i0+"/last_failed_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_failed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data2.last_fault !== undefined){
+let data9 = data2.last_fault;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err22 = {instancePath:instancePath+"/data/" + i0+"/last_fault",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_fault/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SecurityEventReceiver/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data10 = data.next_cursor;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err25 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+validate45.errors = vErrors;
+return errors === 0;
+}
+
+exports.v29 = validate46;
+const schema102 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/SecurityEventReceiver"}]};
+
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.receiver_id === undefined){
+const err4 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "receiver_id"},message:"must have required property '"+"receiver_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.url === undefined){
+const err5 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.audience === undefined){
+const err6 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "audience"},message:"must have required property '"+"audience"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err7 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.last_delivered_at === undefined){
+const err8 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "last_delivered_at"},message:"must have required property '"+"last_delivered_at"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.last_failed_at === undefined){
+const err9 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "last_failed_at"},message:"must have required property '"+"last_failed_at"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.last_fault === undefined){
+const err10 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/required",keyword:"required",params:{missingProperty: "last_fault"},message:"must have required property '"+"last_fault"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.receiver_id !== undefined){
+if(typeof data.receiver_id !== "string"){
+const err11 = {instancePath:instancePath+"/receiver_id",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/receiver_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.url !== undefined){
+let data2 = data.url;
+if(typeof data2 === "string"){
+if(!(formats2(data2))){
+const err12 = {instancePath:instancePath+"/url",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/url",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.audience !== undefined){
+if(typeof data.audience !== "string"){
+const err14 = {instancePath:instancePath+"/audience",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/audience/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err15 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.last_delivered_at !== undefined){
+let data5 = data.last_delivered_at;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err17 = {instancePath:instancePath+"/last_delivered_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_delivered_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(typeof data5 === "string"){
+if(!(formats0.validate(data5))){
+const err18 = {instancePath:instancePath+"/last_delivered_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_delivered_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+if(data.last_failed_at !== undefined){
+let data6 = data.last_failed_at;
+if((typeof data6 !== "string") && (data6 !== null)){
+const err19 = {instancePath:instancePath+"/last_failed_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_failed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err20 = {instancePath:instancePath+"/last_failed_at",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_failed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+if(data.last_fault !== undefined){
+let data7 = data.last_fault;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err21 = {instancePath:instancePath+"/last_fault",schemaPath:"#/components/schemas/SecurityEventReceiver/properties/last_fault/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/components/schemas/SecurityEventReceiver/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+validate46.errors = vErrors;
+return errors === 0;
+}
+
+exports.v30 = validate47;
+const schema105 = {"type":"object","required":["status","developer_id","token","expiry"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"token":{"type":"string"},"expiry":{"type":"string","format":"date-time"}}};
+
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4485,17 +7232,16 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate39;
-const schema71 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"},"licenses":{"nullable":true,"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}}}},"grace_ends_at":{"type":"string","format":"date-time","nullable":true},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/Scopes"}}};
-const schema73 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
-const schema75 = {"type":"array","minItems":1,"maxItems":3,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev"]}};
-const formats50 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+exports.v31 = validate48;
+const schema107 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"},"licenses":{"nullable":true,"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}}}},"grace_ends_at":{"type":"string","format":"date-time","nullable":true},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token","oauth_client","agent"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/AgentScopes"}}};
+const schema109 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
+const formats100 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4627,7 +7373,7 @@ errors++;
 if(data.email !== undefined){
 let data2 = data.email;
 if(typeof data2 === "string"){
-if(!(formats50.test(data2))){
+if(!(formats100.test(data2))){
 const err12 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -5096,8 +7842,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(!((data20 === "developer") || (data20 === "api_token"))){
-const err51 = {instancePath:instancePath+"/actor/kind",schemaPath:"#/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema71.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(!((((data20 === "developer") || (data20 === "api_token")) || (data20 === "oauth_client")) || (data20 === "agent"))){
+const err51 = {instancePath:instancePath+"/actor/kind",schemaPath:"#/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema107.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -5134,8 +7880,11 @@ errors++;
 if(data.scopes !== undefined){
 let data22 = data.scopes;
 if(Array.isArray(data22)){
-if(data22.length > 3){
-const err54 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"};
+const len0 = data22.length;
+for(let i0=0; i0<len0; i0++){
+let data23 = data22[i0];
+if(typeof data23 !== "string"){
+const err54 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -5144,8 +7893,8 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data22.length < 1){
-const err55 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(!((((((data23 === "read") || (data23 === "write")) || (data23 === "auth:client")) || (data23 === "auth:dev")) || (data23 === "agent:register")) || (data23 === "agent:execute"))){
+const err55 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -5154,11 +7903,10 @@ vErrors.push(err55);
 }
 errors++;
 }
-const len0 = data22.length;
-for(let i0=0; i0<len0; i0++){
-let data23 = data22[i0];
-if(typeof data23 !== "string"){
-const err56 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+else {
+const err56 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -5167,8 +7915,10 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(!(((data23 === "read") || (data23 === "write")) || (data23 === "auth:dev"))){
-const err57 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema75.items.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err57 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -5177,64 +7927,15 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-let i1 = data22.length;
-let j0;
-if(i1 > 1){
-const indices0 = Object.create(null);
-for(;i1--;){
-let item0 = data22[i1];
-if(typeof item0 !== "string"){
-continue;
-}
-if(typeof indices0[item0] == "number"){
-j0 = indices0[item0];
-const err58 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
-if(vErrors === null){
-vErrors = [err58];
-}
-else {
-vErrors.push(err58);
-}
-errors++;
-break;
-}
-indices0[item0] = i1;
-}
-}
-}
-else {
-const err59 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err59];
-}
-else {
-vErrors.push(err59);
-}
-errors++;
-}
-}
-}
-else {
-const err60 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err60];
-}
-else {
-vErrors.push(err60);
-}
-errors++;
-}
-validate39.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate40;
-const schema76 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema80 = {"type":"string","nullable":true};
-const schema78 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/Scopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v32 = validate49;
+const schema112 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema114 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/AgentScopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5315,8 +8016,11 @@ errors++;
 if(data.scopes !== undefined){
 let data2 = data.scopes;
 if(Array.isArray(data2)){
-if(data2.length > 3){
-const err7 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/maxItems",keyword:"maxItems",params:{limit: 3},message:"must NOT have more than 3 items"};
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5325,8 +8029,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(data2.length < 1){
-const err8 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(!((((((data3 === "read") || (data3 === "write")) || (data3 === "auth:client")) || (data3 === "auth:dev")) || (data3 === "agent:register")) || (data3 === "agent:execute"))){
+const err8 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/AgentScopes/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5335,11 +8039,10 @@ vErrors.push(err8);
 }
 errors++;
 }
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-if(typeof data3 !== "string"){
-const err9 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/AgentScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5348,8 +8051,11 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!(((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/components/schemas/Scopes/items/enum",keyword:"enum",params:{allowedValues: schema75.items.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.expires_at !== undefined){
+let data4 = data.expires_at;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err10 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5358,63 +8064,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-let i1 = data2.length;
-let j0;
-if(i1 > 1){
-const indices0 = Object.create(null);
-for(;i1--;){
-let item0 = data2[i1];
-if(typeof item0 !== "string"){
-continue;
-}
-if(typeof indices0[item0] == "number"){
-j0 = indices0[item0];
-const err11 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err11 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-break;
-}
-indices0[item0] = i1;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/Scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data.expires_at !== undefined){
-let data4 = data.expires_at;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err13 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(typeof data4 === "string"){
-if(!(formats0.validate(data4))){
-const err14 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
 }
 errors++;
 }
@@ -5424,44 +8081,44 @@ if(data.created_at !== undefined){
 let data5 = data.created_at;
 if(typeof data5 === "string"){
 if(!(formats0.validate(data5))){
-const err15 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+const err12 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err12];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err12);
 }
 errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err13 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
-vErrors = [err16];
+vErrors = [err13];
 }
 else {
-vErrors.push(err16);
+vErrors.push(err13);
 }
 errors++;
 }
 }
 }
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err17];
+vErrors = [err14];
 }
 else {
-vErrors.push(err17);
+vErrors.push(err14);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5523,8 +8180,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate41(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate50(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
 }
@@ -5564,14 +8221,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate43;
-const schema81 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
+exports.v33 = validate52;
+const schema117 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5641,18 +8298,483 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
-validate43.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate45;
-const schema83 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v34 = validate54;
+const schema119 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/OAuthClient"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema121 = {"type":"object","required":["client_id","name","application_type","redirect_uris","post_logout_redirect_uris","grant_types","scopes","token_endpoint_auth_method","created_at","updated_at"],"properties":{"client_id":{"type":"string"},"name":{"type":"string"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","items":{"type":"string"}},"post_logout_redirect_uris":{"type":"array","items":{"type":"string"}},"grant_types":{"$ref":"#/components/schemas/GrantTypes"},"scopes":{"$ref":"#/components/schemas/ClientScopes"},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema122 = {"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}};
+const schema123 = {"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.client_id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.application_type === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "application_type"},message:"must have required property '"+"application_type"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.redirect_uris === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "redirect_uris"},message:"must have required property '"+"redirect_uris"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.post_logout_redirect_uris === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "post_logout_redirect_uris"},message:"must have required property '"+"post_logout_redirect_uris"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.grant_types === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "grant_types"},message:"must have required property '"+"grant_types"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.scopes === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.token_endpoint_auth_method === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "token_endpoint_auth_method"},message:"must have required property '"+"token_endpoint_auth_method"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.updated_at === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.client_id !== undefined){
+if(typeof data.client_id !== "string"){
+const err10 = {instancePath:instancePath+"/client_id",schemaPath:"#/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err11 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.application_type !== undefined){
+let data2 = data.application_type;
+if(typeof data2 !== "string"){
+const err12 = {instancePath:instancePath+"/application_type",schemaPath:"#/properties/application_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data2 === "web") || (data2 === "native"))){
+const err13 = {instancePath:instancePath+"/application_type",schemaPath:"#/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema121.properties.application_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.redirect_uris !== undefined){
+let data3 = data.redirect_uris;
+if(Array.isArray(data3)){
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data3[i0] !== "string"){
+const err14 = {instancePath:instancePath+"/redirect_uris/" + i0,schemaPath:"#/properties/redirect_uris/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/redirect_uris",schemaPath:"#/properties/redirect_uris/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.post_logout_redirect_uris !== undefined){
+let data5 = data.post_logout_redirect_uris;
+if(Array.isArray(data5)){
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data5[i1] !== "string"){
+const err16 = {instancePath:instancePath+"/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/post_logout_redirect_uris/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/post_logout_redirect_uris",schemaPath:"#/properties/post_logout_redirect_uris/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.grant_types !== undefined){
+let data7 = data.grant_types;
+if(Array.isArray(data7)){
+if(data7.length > 5){
+const err18 = {instancePath:instancePath+"/grant_types",schemaPath:"#/components/schemas/GrantTypes/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data7.length < 1){
+const err19 = {instancePath:instancePath+"/grant_types",schemaPath:"#/components/schemas/GrantTypes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err20 = {instancePath:instancePath+"/grant_types/" + i2,schemaPath:"#/components/schemas/GrantTypes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(!(((((data8 === "authorization_code") || (data8 === "refresh_token")) || (data8 === "client_credentials")) || (data8 === "urn:ietf:params:oauth:grant-type:device_code")) || (data8 === "urn:ietf:params:oauth:grant-type:jwt-bearer"))){
+const err21 = {instancePath:instancePath+"/grant_types/" + i2,schemaPath:"#/components/schemas/GrantTypes/items/enum",keyword:"enum",params:{allowedValues: schema122.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+let i3 = data7.length;
+let j0;
+if(i3 > 1){
+const indices0 = Object.create(null);
+for(;i3--;){
+let item0 = data7[i3];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err22 = {instancePath:instancePath+"/grant_types",schemaPath:"#/components/schemas/GrantTypes/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i3+" are identical)"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+break;
+}
+indices0[item0] = i3;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/grant_types",schemaPath:"#/components/schemas/GrantTypes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.scopes !== undefined){
+let data9 = data.scopes;
+if(Array.isArray(data9)){
+if(data9.length > 8){
+const err24 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/ClientScopes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(data9.length < 1){
+const err25 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/ClientScopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i4=0; i4<len3; i4++){
+let data10 = data9[i4];
+if(typeof data10 !== "string"){
+const err26 = {instancePath:instancePath+"/scopes/" + i4,schemaPath:"#/components/schemas/ClientScopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!((((((((data10 === "openid") || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
+const err27 = {instancePath:instancePath+"/scopes/" + i4,schemaPath:"#/components/schemas/ClientScopes/items/enum",keyword:"enum",params:{allowedValues: schema123.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+let i5 = data9.length;
+let j1;
+if(i5 > 1){
+const indices1 = Object.create(null);
+for(;i5--;){
+let item1 = data9[i5];
+if(typeof item1 !== "string"){
+continue;
+}
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err28 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/ClientScopes/uniqueItems",keyword:"uniqueItems",params:{i: i5, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i5+" are identical)"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+break;
+}
+indices1[item1] = i5;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/ClientScopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.token_endpoint_auth_method !== undefined){
+let data11 = data.token_endpoint_auth_method;
+if(typeof data11 !== "string"){
+const err30 = {instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"#/properties/token_endpoint_auth_method/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if(!(((data11 === "client_secret_basic") || (data11 === "client_secret_post")) || (data11 === "none"))){
+const err31 = {instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"#/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema121.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.created_at !== undefined){
+let data12 = data.created_at;
+if(typeof data12 === "string"){
+if(!(formats0.validate(data12))){
+const err32 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.updated_at !== undefined){
+let data13 = data.updated_at;
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err34 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+validate55.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5666,8 +8788,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data.message === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5676,10 +8798,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5688,8 +8808,10 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5698,10 +8820,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-if(data.message !== undefined){
-if(typeof data.message !== "string"){
-const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5711,9 +8831,19 @@ vErrors.push(err4);
 errors++;
 }
 }
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate55(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5722,15 +8852,563 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate45.errors = vErrors;
+}
+if(data.next_cursor !== undefined){
+let data3 = data.next_cursor;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err6 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate46;
-const schema85 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema87 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","reseller","service","administrator"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v35 = validate57;
+const schema125 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"client_secret":{"type":"string"}}},{"$ref":"#/components/schemas/OAuthClient"}]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.client_secret !== undefined){
+if(typeof data.client_secret !== "string"){
+const err3 = {instancePath:instancePath+"/client_secret",schemaPath:"#/allOf/0/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!(validate55(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+
+exports.v36 = validate59;
+const schema127 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/OAuthClient"}]};
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(validate55(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+
+exports.v37 = validate61;
+const schema129 = {"type":"object","required":["status","client_id","client_secret"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"client_id":{"type":"string"},"client_secret":{"type":"string"}}};
+
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.client_id === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.client_secret === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "client_secret"},message:"must have required property '"+"client_secret"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.client_id !== undefined){
+if(typeof data.client_id !== "string"){
+const err5 = {instancePath:instancePath+"/client_id",schemaPath:"#/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.client_secret !== undefined){
+if(typeof data.client_secret !== "string"){
+const err6 = {instancePath:instancePath+"/client_secret",schemaPath:"#/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate61.errors = vErrors;
+return errors === 0;
+}
+
+exports.v38 = validate62;
+const schema131 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Authorization"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema133 = {"type":"object","required":["authorization_id","client_id","client_name","scopes","created_at","expires_at"],"properties":{"authorization_id":{"type":"string"},"client_id":{"type":"string"},"client_name":{"type":"string"},"scopes":{"type":"array","items":{"type":"string"}},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}};
+
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.next_cursor === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "next_cursor"},message:"must have required property '"+"next_cursor"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.authorization_id === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/required",keyword:"required",params:{missingProperty: "authorization_id"},message:"must have required property '"+"authorization_id"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.client_id === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.client_name === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/required",keyword:"required",params:{missingProperty: "client_name"},message:"must have required property '"+"client_name"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.scopes === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/required",keyword:"required",params:{missingProperty: "scopes"},message:"must have required property '"+"scopes"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err9 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.expires_at === undefined){
+const err10 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/required",keyword:"required",params:{missingProperty: "expires_at"},message:"must have required property '"+"expires_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.authorization_id !== undefined){
+if(typeof data2.authorization_id !== "string"){
+const err11 = {instancePath:instancePath+"/data/" + i0+"/authorization_id",schemaPath:"#/components/schemas/Authorization/properties/authorization_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.client_id !== undefined){
+if(typeof data2.client_id !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/client_id",schemaPath:"#/components/schemas/Authorization/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.client_name !== undefined){
+if(typeof data2.client_name !== "string"){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/client_name",schemaPath:"#/components/schemas/Authorization/properties/client_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.scopes !== undefined){
+let data6 = data2.scopes;
+if(Array.isArray(data6)){
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data6[i1] !== "string"){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/scopes/" + i1,schemaPath:"#/components/schemas/Authorization/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/data/" + i0+"/scopes",schemaPath:"#/components/schemas/Authorization/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data8 = data2.created_at;
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Authorization/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/Authorization/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data2.expires_at !== undefined){
+let data9 = data2.expires_at;
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Authorization/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/data/" + i0+"/expires_at",schemaPath:"#/components/schemas/Authorization/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/Authorization/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.next_cursor !== undefined){
+let data10 = data.next_cursor;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err22 = {instancePath:instancePath+"/next_cursor",schemaPath:"#/components/schemas/NextCursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+validate62.errors = vErrors;
+return errors === 0;
+}
+
+exports.v39 = validate63;
+const schema135 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema137 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
+
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5934,8 +9612,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!(((((data6 === "developer") || (data6 === "api_token")) || (data6 === "reseller")) || (data6 === "service")) || (data6 === "administrator"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema87.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(!(((((((data6 === "developer") || (data6 === "api_token")) || (data6 === "oauth_client")) || (data6 === "agent")) || (data6 === "reseller")) || (data6 === "service")) || (data6 === "administrator"))){
+const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema137.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6094,21 +9772,21 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate47;
-const schema89 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema91 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema92 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const schema93 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema94 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v40 = validate64;
+const schema139 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema141 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema142 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema143 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
+const schema144 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const func2 = module1;
 const func0 = module2;
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -6209,12 +9887,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6455,7 +10133,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema91.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema141.properties.status_code.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6688,8 +10366,8 @@ errors++;
 }
 }
 if(data.tiers !== undefined){
-if(!(validate49(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+if(!(validate66(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
@@ -6792,12 +10470,12 @@ vErrors.push(err48);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6859,8 +10537,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate48(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate65(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
 }
@@ -6900,15 +10578,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate52;
-const schema96 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema97 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+exports.v41 = validate69;
+const schema146 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema147 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6956,20 +10634,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate65(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
-validate53.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate53(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+if(!(validate70(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7006,13 +10684,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate56;
+exports.v42 = validate73;
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7060,18 +10738,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate65(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
-validate56.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate58;
-const schema101 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
+exports.v43 = validate75;
+const schema151 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7198,15 +10876,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate59;
-const schema103 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema105 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v44 = validate76;
+const schema153 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema155 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7432,7 +11110,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema155.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7617,14 +11295,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate60;
-const schema107 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
+exports.v45 = validate77;
+const schema157 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7840,14 +11518,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate61;
-const schema109 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
+exports.v46 = validate78;
+const schema159 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7918,14 +11596,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate62;
-const schema111 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
+exports.v47 = validate79;
+const schema161 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8042,14 +11720,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate63;
-const schema113 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v48 = validate80;
+const schema163 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8120,14 +11798,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate64;
-const schema115 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
+exports.v49 = validate81;
+const schema165 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8339,7 +12017,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema155.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8499,14 +12177,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate65;
-const schema118 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
+exports.v50 = validate82;
+const schema168 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8718,7 +12396,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema155.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8878,16 +12556,16 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate66(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8925,15 +12603,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate68;
-const schema122 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema124 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
+exports.v51 = validate85;
+const schema172 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema174 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9169,7 +12847,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "set")) || (data7 === "imported"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema124.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema174.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -9272,7 +12950,7 @@ vErrors.push(err29);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
-const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema124.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema174.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9671,14 +13349,14 @@ vErrors.push(err62);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate69;
-const schema126 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
+exports.v52 = validate86;
+const schema176 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9899,7 +13577,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "none") || (data5 === "set")) || (data5 === "imported"))){
-const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema124.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema174.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10002,7 +13680,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
-const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema124.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema174.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10364,14 +14042,14 @@ vErrors.push(err58);
 }
 errors++;
 }
-validate69.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate70;
-const schema129 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
+exports.v53 = validate87;
+const schema179 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10488,14 +14166,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate71;
-const schema131 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v54 = validate88;
+const schema181 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10566,15 +14244,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate72;
-const schema133 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
-const schema135 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v55 = validate89;
+const schema183 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+const schema185 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10718,7 +14396,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
-const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema135.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema185.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10828,14 +14506,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate72.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate73;
-const schema136 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v56 = validate90;
+const schema186 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10940,15 +14618,15 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate73.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate74;
-const schema138 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
+exports.v57 = validate91;
+const schema188 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
 const pattern9 = new RegExp("^[0-9a-f]{8}$", "u");
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11142,14 +14820,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate75;
-const schema140 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
+exports.v58 = validate92;
+const schema190 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11242,14 +14920,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate76;
-const schema142 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v59 = validate93;
+const schema192 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11408,7 +15086,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema135.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema185.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11555,17 +15233,17 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate77;
-const schema146 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema148 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
-const schema149 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema150 = {"type":"string","enum":["public","session"]};
+exports.v60 = validate94;
+const schema196 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema198 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
+const schema199 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema200 = {"type":"string","enum":["public","session"]};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11718,7 +15396,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data4 === "public") || (data4 === "session"))){
-const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema150.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema200.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11739,12 +15417,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11806,8 +15484,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate78(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate95(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
@@ -11847,14 +15525,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate80;
-const schema152 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
+exports.v61 = validate97;
+const schema202 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11902,18 +15580,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate78(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate95(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
-validate80.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate82;
-const schema154 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v62 = validate99;
+const schema204 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12139,14 +15817,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate83;
-const schema158 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
+exports.v63 = validate100;
+const schema208 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12320,15 +15998,15 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate83.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate84;
-const schema161 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema163 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
+exports.v64 = validate101;
+const schema211 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema213 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12594,12 +16272,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate85.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12661,8 +16339,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate85(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate102(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
 errors = vErrors.length;
 }
 }
@@ -12702,14 +16380,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate84.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate87;
-const schema166 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
+exports.v65 = validate104;
+const schema216 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12757,23 +16435,23 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate85(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate102(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
 errors = vErrors.length;
 }
-validate87.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate89;
-const schema168 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema170 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
-const schema171 = {"type":"string","pattern":"^[A-Z]{3}$"};
-const schema172 = {"type":"number","minimum":0,"maximum":999999999999999};
-const schema173 = {"type":"number","minimum":0,"maximum":100};
+exports.v66 = validate106;
+const schema218 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema220 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+const schema221 = {"type":"string","pattern":"^[A-Z]{3}$"};
+const schema222 = {"type":"number","minimum":0,"maximum":999999999999999};
+const schema223 = {"type":"number","minimum":0,"maximum":100};
 const pattern11 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13064,12 +16742,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate90.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13131,8 +16809,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate90(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate107(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 }
@@ -13172,14 +16850,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate89.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate92;
-const schema175 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
+exports.v67 = validate109;
+const schema225 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13227,19 +16905,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate107(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
-validate92.errors = vErrors;
+validate109.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate94;
-const schema177 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
-const schema179 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
+exports.v68 = validate111;
+const schema227 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
+const schema229 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13411,12 +17089,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13468,8 +17146,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate95(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate112(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
 errors = vErrors.length;
 }
 }
@@ -13496,15 +17174,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate94.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate97;
-const schema181 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
-const schema183 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v69 = validate114;
+const schema231 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
+const schema233 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13688,7 +17366,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund")) || (data2 === "commission")) || (data2 === "top_up")) || (data2 === "reversal"))){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema183.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema233.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13838,14 +17516,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate98;
-const schema184 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v70 = validate115;
+const schema234 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14044,7 +17722,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund")) || (data4 === "commission")) || (data4 === "top_up")) || (data4 === "reversal"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema183.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema233.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14231,14 +17909,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate98.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate99;
-const schema188 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
+exports.v71 = validate116;
+const schema238 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14286,20 +17964,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate107(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
-validate100.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate100(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+if(!(validate117(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14318,8 +17996,8 @@ let data0 = data.prices;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate95(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate112(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
 errors = vErrors.length;
 }
 }
@@ -14346,15 +18024,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate99.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
 
-exports.v59 = validate104;
-const schema191 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema193 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v72 = validate121;
+const schema241 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema243 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14592,7 +18270,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!((((data8 === "unused") || (data8 === "redeemed")) || (data8 === "paused")) || (data8 === "banned"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema193.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema243.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14726,14 +18404,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate104.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
 
-exports.v60 = validate105;
-const schema195 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v73 = validate122;
+const schema245 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15058,14 +18736,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate105.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate106;
-const schema200 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v74 = validate123;
+const schema250 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15282,15 +18960,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate107;
-const schema205 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema207 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v75 = validate124;
+const schema255 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema257 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15476,7 +19154,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "active")) || (data7 === "expired"))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema207.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema257.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15559,15 +19237,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate107.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
 
-exports.v63 = validate108;
-const schema209 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
-const schema211 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
+exports.v76 = validate125;
+const schema259 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
+const schema261 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15850,15 +19528,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate108.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
 
-exports.v64 = validate109;
-const schema212 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema214 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v77 = validate126;
+const schema262 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema264 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16260,16 +19938,16 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate109.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
 
-exports.v65 = validate110;
-const schema216 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
-const schema220 = {"type":"string"};
-const schema217 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
+exports.v78 = validate127;
+const schema266 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
+const schema270 = {"type":"string"};
+const schema267 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16619,16 +20297,16 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate111.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate111(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
+if(!(validate128(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16665,13 +20343,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate110.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
 
-exports.v66 = validate113;
+exports.v79 = validate130;
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17021,14 +20699,14 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate130.errors = vErrors;
 return errors === 0;
 }
 
-exports.v67 = validate114;
-const schema224 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
+exports.v80 = validate131;
+const schema274 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17155,15 +20833,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
 
-exports.v68 = validate115;
-const schema227 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
-const schema229 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v81 = validate132;
+const schema277 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
+const schema279 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17369,7 +21047,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema229.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema279.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17392,7 +21070,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema229.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema279.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -17611,14 +21289,14 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
 
-exports.v69 = validate116;
-const schema230 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
+exports.v82 = validate133;
+const schema280 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17734,14 +21412,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
 
-exports.v70 = validate117;
-const schema232 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v83 = validate134;
+const schema282 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17962,7 +21640,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "event") || (data5 === "replay")) || (data5 === "test"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema229.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema279.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -17985,7 +21663,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema229.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema279.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -18241,14 +21919,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
 
-exports.v71 = validate118;
-const schema236 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
+exports.v84 = validate135;
+const schema286 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18454,7 +22132,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema229.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema279.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -18477,7 +22155,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema229.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema279.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -18696,16 +22374,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate136(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18945,17 +22623,17 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate118.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
 
-exports.v72 = validate121;
-const schema240 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
-const schema242 = {"type":"array","items":{"type":"integer","minimum":0}};
-const formats212 = module0.fullFormats.date;
-const schema246 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
+exports.v85 = validate138;
+const schema290 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
+const schema292 = {"type":"array","items":{"type":"integer","minimum":0}};
+const formats270 = module0.fullFormats.date;
+const schema296 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -19060,12 +22738,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19145,7 +22823,7 @@ errors++;
 if(data.from !== undefined){
 let data1 = data.from;
 if(typeof data1 === "string"){
-if(!(formats212.validate(data1))){
+if(!(formats270.validate(data1))){
 const err7 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -19170,7 +22848,7 @@ errors++;
 if(data.to !== undefined){
 let data2 = data.to;
 if(typeof data2 === "string"){
-if(!(formats212.validate(data2))){
+if(!(formats270.validate(data2))){
 const err9 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -19199,7 +22877,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(!(formats212.validate(data4))){
+if(!(formats270.validate(data4))){
 const err11 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -19529,8 +23207,8 @@ errors++;
 }
 }
 if(data13.by_tier !== undefined){
-if(!(validate122(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate139(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
 }
@@ -19757,8 +23435,8 @@ errors++;
 }
 }
 if(data24.by_tier !== undefined){
-if(!(validate122(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate139(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
 }
@@ -19838,14 +23516,14 @@ vErrors.push(err60);
 }
 errors++;
 }
-validate121.errors = vErrors;
+validate138.errors = vErrors;
 return errors === 0;
 }
 
-exports.v73 = validate125;
-const schema252 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
+exports.v86 = validate142;
+const schema302 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19950,14 +23628,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate142.errors = vErrors;
 return errors === 0;
 }
 
-exports.v74 = validate126;
-const schema254 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v87 = validate143;
+const schema304 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20169,7 +23847,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((((data5 === "open") || (data5 === "processing")) || (data5 === "paid")) || (data5 === "failed")) || (data5 === "expired"))){
-const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema254.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema304.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -20325,14 +24003,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate126.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
 
-exports.v75 = validate127;
-const schema258 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+exports.v88 = validate144;
+const schema308 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20498,7 +24176,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((data4 === "monthly") || (data4 === "yearly")) || (data4 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema258.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema308.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -20521,7 +24199,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!((data5 === "active") || (data5 === "past_due"))){
-const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema258.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema308.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -20604,15 +24282,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
 
-exports.v76 = validate128;
-const schema260 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema262 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v89 = validate145;
+const schema310 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema312 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20843,7 +24521,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((((data6 === "paid") || (data6 === "failed")) || (data6 === "partially_refunded")) || (data6 === "refunded")) || (data6 === "disputed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema262.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema312.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -21059,12 +24737,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate129.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21126,8 +24804,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate129(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+if(!(validate146(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
 errors = vErrors.length;
 }
 }
@@ -21167,14 +24845,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate128.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
 
-exports.v77 = validate131;
-const schema266 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v90 = validate148;
+const schema316 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21244,15 +24922,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate131.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
 
-exports.v78 = validate132;
-const schema268 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema270 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v91 = validate149;
+const schema318 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema320 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21526,7 +25204,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema270.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema320.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -21702,12 +25380,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate133.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21769,8 +25447,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate133(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+if(!(validate150(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
 errors = vErrors.length;
 }
 }
@@ -21810,14 +25488,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate132.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
 
-exports.v79 = validate135;
-const schema274 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
+exports.v92 = validate152;
+const schema324 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21865,18 +25543,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate133(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+if(!(validate150(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
 errors = vErrors.length;
 }
-validate135.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
 
-exports.v80 = validate137;
-const schema276 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
+exports.v93 = validate154;
+const schema326 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
 
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21924,11 +25602,266 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
 errors = vErrors.length;
 }
-validate137.errors = vErrors;
+validate154.errors = vErrors;
+return errors === 0;
+}
+
+exports.v94 = validate156;
+const schema328 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SigningKey"}}}};
+const schema330 = {"type":"object","required":["key_id","alg","state","created_at","active_from"],"properties":{"key_id":{"type":"string"},"alg":{"type":"string","enum":["ES256","RS256"]},"state":{"type":"string","enum":["pending","signing","retired"]},"created_at":{"type":"string","format":"date-time"},"active_from":{"type":"string","format":"date-time"}}};
+
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.data === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "data"},message:"must have required property '"+"data"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.data !== undefined){
+let data1 = data.data;
+if(Array.isArray(data1)){
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.key_id === undefined){
+const err4 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SigningKey/required",keyword:"required",params:{missingProperty: "key_id"},message:"must have required property '"+"key_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data2.alg === undefined){
+const err5 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SigningKey/required",keyword:"required",params:{missingProperty: "alg"},message:"must have required property '"+"alg"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.state === undefined){
+const err6 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SigningKey/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.created_at === undefined){
+const err7 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SigningKey/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.active_from === undefined){
+const err8 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SigningKey/required",keyword:"required",params:{missingProperty: "active_from"},message:"must have required property '"+"active_from"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.key_id !== undefined){
+if(typeof data2.key_id !== "string"){
+const err9 = {instancePath:instancePath+"/data/" + i0+"/key_id",schemaPath:"#/components/schemas/SigningKey/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.alg !== undefined){
+let data4 = data2.alg;
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/data/" + i0+"/alg",schemaPath:"#/components/schemas/SigningKey/properties/alg/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!((data4 === "ES256") || (data4 === "RS256"))){
+const err11 = {instancePath:instancePath+"/data/" + i0+"/alg",schemaPath:"#/components/schemas/SigningKey/properties/alg/enum",keyword:"enum",params:{allowedValues: schema330.properties.alg.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.state !== undefined){
+let data5 = data2.state;
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/SigningKey/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!(((data5 === "pending") || (data5 === "signing")) || (data5 === "retired"))){
+const err13 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/SigningKey/properties/state/enum",keyword:"enum",params:{allowedValues: schema330.properties.state.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.created_at !== undefined){
+let data6 = data2.created_at;
+if(typeof data6 === "string"){
+if(!(formats0.validate(data6))){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/SigningKey/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/data/" + i0+"/created_at",schemaPath:"#/components/schemas/SigningKey/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.active_from !== undefined){
+let data7 = data2.active_from;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err16 = {instancePath:instancePath+"/data/" + i0+"/active_from",schemaPath:"#/components/schemas/SigningKey/properties/active_from/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/data/" + i0+"/active_from",schemaPath:"#/components/schemas/SigningKey/properties/active_from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/SigningKey/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+validate156.errors = vErrors;
 return errors === 0;
 }
 
@@ -22458,9 +26391,262 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
+"registerAgent": {
+"200": {
+"application/json": functions.v21},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"claimAgent": {
+"200": {
+"application/json": functions.v22},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"410": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"revokeAgent": {
+"200": {
+"application/json": functions.v23},
+"202": {},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listAgents": {
+"200": {
+"application/json": functions.v24},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"createAgent": {
+"201": {
+"application/json": functions.v25},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"revokeAllAgents": {
+"200": {
+"application/json": functions.v26},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"getAgent": {
+"200": {
+"application/json": functions.v27},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteAgent": {
+"200": {
+"application/json": functions.v23},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listSecurityEventReceivers": {
+"200": {
+"application/json": functions.v28},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"createSecurityEventReceiver": {
+"201": {
+"application/json": functions.v29},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteSecurityEventReceiver": {
+"200": {
+"application/json": functions.v23},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
 "registerDeveloper": {
 "201": {
-"application/json": functions.v21},
+"application/json": functions.v30},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22487,7 +26673,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "loginDeveloper": {
 "200": {
-"application/json": functions.v21},
+"application/json": functions.v30},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22511,7 +26697,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getDeveloper": {
 "200": {
-"application/json": functions.v22},
+"application/json": functions.v31},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22544,7 +26730,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApiTokens": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v32},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22562,7 +26748,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApiToken": {
 "201": {
-"application/json": functions.v24},
+"application/json": functions.v33},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22592,7 +26778,190 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApiToken": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listOAuthClients": {
+"200": {
+"application/json": functions.v34},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"createOAuthClient": {
+"201": {
+"application/json": functions.v35},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"getOAuthClient": {
+"200": {
+"application/json": functions.v36},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"deleteOAuthClient": {
+"200": {
+"application/json": functions.v23},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"updateOAuthClient": {
+"200": {
+"application/json": functions.v36},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"rotateOAuthClientSecret": {
+"200": {
+"application/json": functions.v37},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listAuthorizations": {
+"200": {
+"application/json": functions.v38},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"revokeAuthorization": {
+"200": {
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22613,7 +26982,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAuditLog": {
 "200": {
-"application/json": functions.v26},
+"application/json": functions.v39},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22631,7 +27000,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApplications": {
 "200": {
-"application/json": functions.v27},
+"application/json": functions.v40},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22649,7 +27018,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApplication": {
 "201": {
-"application/json": functions.v28},
+"application/json": functions.v41},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22679,7 +27048,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getApplication": {
 "200": {
-"application/json": functions.v29},
+"application/json": functions.v42},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22700,7 +27069,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteApplication": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22721,7 +27090,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateApplication": {
 "200": {
-"application/json": functions.v29},
+"application/json": functions.v42},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22748,7 +27117,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateApplicationSecret": {
 "200": {
-"application/json": functions.v30},
+"application/json": functions.v43},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22781,7 +27150,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "endSecretOverlap": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22802,7 +27171,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listLicenses": {
 "200": {
-"application/json": functions.v31},
+"application/json": functions.v44},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22823,7 +27192,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createLicenses": {
 "201": {
-"application/json": functions.v32},
+"application/json": functions.v45},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22859,7 +27228,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUnusedLicenses": {
 "200": {
-"application/json": functions.v33},
+"application/json": functions.v46},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22883,7 +27252,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendLicenses": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v47},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22919,7 +27288,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importLicenses": {
 "201": {
-"application/json": functions.v35},
+"application/json": functions.v48},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22978,7 +27347,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getLicense": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -22999,7 +27368,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteLicense": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23023,7 +27392,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateLicense": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23050,7 +27419,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banLicense": {
 "200": {
-"application/json": functions.v37},
+"application/json": functions.v50},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23083,7 +27452,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanLicense": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23107,7 +27476,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "pauseLicense": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23131,7 +27500,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resumeLicense": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23155,7 +27524,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "transferLicense": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23188,7 +27557,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUsers": {
 "200": {
-"application/json": functions.v38},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23209,7 +27578,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createUser": {
 "201": {
-"application/json": functions.v39},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23245,7 +27614,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUsers": {
 "200": {
-"application/json": functions.v40},
+"application/json": functions.v53},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23281,7 +27650,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importUsers": {
 "201": {
-"application/json": functions.v41},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23340,7 +27709,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getUser": {
 "200": {
-"application/json": functions.v39},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23361,7 +27730,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUser": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23382,7 +27751,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateUser": {
 "200": {
-"application/json": functions.v39},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23409,7 +27778,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banUser": {
 "200": {
-"application/json": functions.v42},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23442,7 +27811,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanUser": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23463,7 +27832,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetUserHwid": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23484,7 +27853,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetUserPassword": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23514,7 +27883,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUser": {
 "200": {
-"application/json": functions.v43},
+"application/json": functions.v56},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23547,7 +27916,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUserSessions": {
 "200": {
-"application/json": functions.v44},
+"application/json": functions.v57},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23568,7 +27937,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "endUserSessions": {
 "200": {
-"application/json": functions.v45},
+"application/json": functions.v58},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23589,7 +27958,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listBans": {
 "200": {
-"application/json": functions.v46},
+"application/json": functions.v59},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23610,7 +27979,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createBan": {
 "201": {
-"application/json": functions.v42},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23643,7 +28012,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteBan": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23664,7 +28033,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listVariables": {
 "200": {
-"application/json": functions.v47},
+"application/json": functions.v60},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23685,7 +28054,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getVariable": {
 "200": {
-"application/json": functions.v48},
+"application/json": functions.v61},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23706,7 +28075,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setVariable": {
 "200": {
-"application/json": functions.v48},
+"application/json": functions.v61},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23733,7 +28102,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteVariable": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23754,7 +28123,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUserVariables": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v62},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23775,7 +28144,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setUserVariable": {
 "200": {
-"application/json": functions.v50},
+"application/json": functions.v63},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23802,7 +28171,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUserVariable": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23823,7 +28192,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listFiles": {
 "200": {
-"application/json": functions.v51},
+"application/json": functions.v64},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23844,7 +28213,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getFile": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v65},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23865,7 +28234,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "uploadFile": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v65},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23898,7 +28267,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteFile": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23919,7 +28288,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateFile": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v65},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23971,7 +28340,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellers": {
 "200": {
-"application/json": functions.v53},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -23989,7 +28358,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createReseller": {
 "201": {
-"application/json": functions.v54},
+"application/json": functions.v67},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24019,7 +28388,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getReseller": {
 "200": {
-"application/json": functions.v54},
+"application/json": functions.v67},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24040,7 +28409,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteReseller": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24064,7 +28433,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateReseller": {
 "200": {
-"application/json": functions.v54},
+"application/json": functions.v67},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24091,7 +28460,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerPrices": {
 "200": {
-"application/json": functions.v55},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24112,7 +28481,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setResellerPrices": {
 "200": {
-"application/json": functions.v55},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24139,7 +28508,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "creditReseller": {
 "201": {
-"application/json": functions.v56},
+"application/json": functions.v69},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24172,7 +28541,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "debitReseller": {
 "201": {
-"application/json": functions.v56},
+"application/json": functions.v69},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24205,7 +28574,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLedger": {
 "200": {
-"application/json": functions.v57},
+"application/json": functions.v70},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24226,7 +28595,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerTokens": {
 "200": {
-"application/json": functions.v23},
+"application/json": functions.v32},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24247,7 +28616,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerToken": {
 "201": {
-"application/json": functions.v24},
+"application/json": functions.v33},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24280,7 +28649,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteResellerToken": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24301,7 +28670,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getOwnReseller": {
 "200": {
-"application/json": functions.v58},
+"application/json": functions.v71},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24319,7 +28688,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLicenses": {
 "200": {
-"application/json": functions.v59},
+"application/json": functions.v72},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24337,7 +28706,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerLicenses": {
 "201": {
-"application/json": functions.v60},
+"application/json": functions.v73},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24376,7 +28745,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundResellerLicense": {
 "200": {
-"application/json": functions.v61},
+"application/json": functions.v74},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24403,7 +28772,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listOwnLedger": {
 "200": {
-"application/json": functions.v57},
+"application/json": functions.v70},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24421,7 +28790,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerUsers": {
 "200": {
-"application/json": functions.v62},
+"application/json": functions.v75},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24439,7 +28808,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resetResellerUserHwid": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24460,7 +28829,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listEvents": {
 "200": {
-"application/json": functions.v63},
+"application/json": functions.v76},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24504,7 +28873,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhooks": {
 "200": {
-"application/json": functions.v64},
+"application/json": functions.v77},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24525,7 +28894,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createWebhook": {
 "201": {
-"application/json": functions.v65},
+"application/json": functions.v78},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24558,7 +28927,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhook": {
 "200": {
-"application/json": functions.v66},
+"application/json": functions.v79},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24579,7 +28948,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteWebhook": {
 "200": {
-"application/json": functions.v25},
+"application/json": functions.v23},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24600,7 +28969,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateWebhook": {
 "200": {
-"application/json": functions.v66},
+"application/json": functions.v79},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24627,7 +28996,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateWebhookSecret": {
 "200": {
-"application/json": functions.v67},
+"application/json": functions.v80},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24660,7 +29029,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "testWebhook": {
 "202": {
-"application/json": functions.v68},
+"application/json": functions.v81},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24687,7 +29056,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookEvents": {
 "202": {
-"application/json": functions.v69},
+"application/json": functions.v82},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24720,7 +29089,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhookDeliveries": {
 "200": {
-"application/json": functions.v70},
+"application/json": functions.v83},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24741,7 +29110,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhookDelivery": {
 "200": {
-"application/json": functions.v71},
+"application/json": functions.v84},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24762,7 +29131,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookDelivery": {
 "202": {
-"application/json": functions.v68},
+"application/json": functions.v81},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24789,7 +29158,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getStatistics": {
 "200": {
-"application/json": functions.v72},
+"application/json": functions.v85},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24810,7 +29179,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createCheckout": {
 "200": {
-"application/json": functions.v73},
+"application/json": functions.v86},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24843,7 +29212,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getCheckout": {
 "200": {
-"application/json": functions.v74},
+"application/json": functions.v87},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24864,7 +29233,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getSubscription": {
 "200": {
-"application/json": functions.v75},
+"application/json": functions.v88},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24885,7 +29254,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateSubscription": {
 "200": {
-"application/json": functions.v75},
+"application/json": functions.v88},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24915,7 +29284,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listInvoices": {
 "200": {
-"application/json": functions.v76},
+"application/json": functions.v89},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24933,7 +29302,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "receivePaymentNotice": {
 "200": {
-"application/json": functions.v77},
+"application/json": functions.v90},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24951,7 +29320,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAllPlans": {
 "200": {
-"application/json": functions.v78},
+"application/json": functions.v91},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24966,7 +29335,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createPlan": {
 "201": {
-"application/json": functions.v79},
+"application/json": functions.v92},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -24993,7 +29362,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getPlan": {
 "200": {
-"application/json": functions.v79},
+"application/json": functions.v92},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -25032,7 +29401,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updatePlan": {
 "200": {
-"application/json": functions.v79},
+"application/json": functions.v92},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -25059,7 +29428,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAllInvoices": {
 "200": {
-"application/json": functions.v76},
+"application/json": functions.v89},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -25074,7 +29443,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundInvoice": {
 "200": {
-"application/json": functions.v80},
+"application/json": functions.v93},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -25094,6 +29463,60 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listSigningKeys": {
+"200": {
+"application/json": functions.v94},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"rotateSigningKeys": {
+"201": {
+"application/json": functions.v94},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"409": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"removeSigningKey": {
+"200": {
+"application/json": functions.v23},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"404": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -25586,6 +30009,219 @@ export const responseHeaders = {
 "503": {
 "x-request-id": true,
 "retry-after": true}},
+"registerAgent": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"claimAgent": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"409": {
+"x-request-id": true},
+"410": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"revokeAgent": {
+"200": {
+"x-request-id": true},
+"202": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listAgents": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"createAgent": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"revokeAllAgents": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"getAgent": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"deleteAgent": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listSecurityEventReceivers": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"createSecurityEventReceiver": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"deleteSecurityEventReceiver": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
 "registerDeveloper": {
 "201": {
 "x-request-id": true,
@@ -25702,6 +30338,152 @@ export const responseHeaders = {
 "x-request-id": true,
 "retry-after": true}},
 "deleteApiToken": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listOAuthClients": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"createOAuthClient": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"getOAuthClient": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"deleteOAuthClient": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"updateOAuthClient": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"rotateOAuthClientSecret": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"404": {
+"x-request-id": true},
+"409": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listAuthorizations": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"revokeAuthorization": {
 "200": {
 "x-request-id": true},
 "400": {
@@ -27702,6 +32484,51 @@ export const responseHeaders = {
 "415": {
 "x-request-id": true},
 "422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"listSigningKeys": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"rotateSigningKeys": {
+"201": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"409": {
+"x-request-id": true},
+"422": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"removeSigningKey": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"404": {
 "x-request-id": true},
 "500": {
 "x-request-id": true},

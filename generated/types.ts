@@ -587,7 +587,7 @@ export interface paths {
          * Try authentication without an account
          * @description The handshake of a login for automated agents and first experiments. Nothing is looked up or kept: every
          *     `app_id` and `username` is taken. `token` is good for one hour, for the sandbox's own verify-session with the
-         *     same `app_id`, and for nothing else.
+         *     same `app_id`, and as the `claim_token` of `/api/v1/agent/claim`, by which an agent gets somebody to act for.
          */
         post: operations["authenticateSandbox"];
         delete?: never;
@@ -689,6 +689,215 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register an agent
+         * @description The first step of an agent that provisions itself, as `/auth.md` tells it. Three ways:
+         *
+         *     - `type: identity_assertion` with `assertion_type: urn:ietf:params:oauth:token-type:id-jag`: `assertion` is an
+         *       Identity Assertion JWT Authorization Grant of an issuer that this service trusts, made out to this issuer, at most
+         *       once. The `credential` comes at once and acts for the developer account of the assertion's subject; somebody who has
+         *       none gets one. An e-mail address that has an account already, without having let this issuer in before, gets 401
+         *       `INTERACTION_REQUIRED` with `claim_token` and `claim_url`: go on with a claim.
+         *     - `type: identity_assertion` with `assertion_type: verified_email`: `assertion` is the e-mail address of the person
+         *       for whom the agent acts. A mail goes there, and the credential comes with the claim that follows.
+         *     - `type: anonymous`: a credential of few scopes at once, and a `claim_token` with which somebody can take it for his
+         *       own later; then the same credential has `post_claim_scopes`.
+         *
+         *     `requested_credential_type` is `bearer_token` (lives 90 days) or `jwt` (an access token of RFC 9068, one hour) for an
+         *     identity assertion, `ephemeral_key` (24 hours) or `sandbox_token` (one hour) for an anonymous agent; the first one of
+         *     them when left out. A claim can be completed for 24 hours.
+         *
+         *     Refused assertions get 401 `INVALID_ASSERTION`, with `error` saying why: `invalid_issuer`, `invalid_signature`,
+         *     `expired`, `replay_detected`, `invalid_audience`, `invalid_client_id`, `missing_verified_email` or `invalid_request`.
+         */
+        post: operations["registerAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let somebody take an agent for his own
+         * @description A ceremony of two calls, for which the agent needs a person who reads mail.
+         *
+         *     1. `{claim_token, email}` begins it (`status: initiated`): a link is mailed, which opens a page. Whoever has an account
+         *        signs in there; then the page shows a code of six digits for ten minutes. The call can be repeated: the last link
+         *        counts. With a `claim_token` of a registration by e-mail, `email` may be left out and the mail is on its way
+         *        already. `{email}` alone begins a registration by e-mail, and its answer has the `claim_token`. The token of a
+         *        sandbox session is a `claim_token`, too.
+         *     2. `{claim_token, otp}` completes it (`status: claimed`). An agent that has a credential keeps it, now with
+         *        `post_claim_scopes`; an agent that has none gets it in this answer, and so does one that names a
+         *        `requested_credential_type`, beside the one it has. Both stand for the developer who has confirmed.
+         *
+         *     A wrong code is 401 `OTP_INVALID`; after the fifth, and after ten minutes, 410 `OTP_EXPIRED`: ask the person for
+         *     another one from the page. A claim can be completed for 24 hours, then 410 `CLAIM_EXPIRED`, and once, then 409
+         *     `ALREADY_CLAIMED`. `error` names the fault as auth.md does.
+         */
+        post: operations["claimAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an agent's credential
+         * @description By the agent itself: `{credential}` as JSON. The credential is dead with the answer, on every node; one that is
+         *     unknown or dead already gets the same answer (RFC 7009).
+         *
+         *     By the issuer that has asserted its identity: a Security Event Token (RFC 8417) as `application/secevent+jwt`
+         *     (RFC 8935), or a logout token as `application/logout+jwt`, signed by that issuer, made out to this one, with the
+         *     event `{schema_base}/events/agent-revoked`. All agents of its `sub`, or of `sub_id`, are revoked with everything that
+         *     they hold. The answer to a Security Event Token is 202 without a body; a token that is refused gets 400 `INVALID_SECURITY_EVENT` with
+         *     `err` and `description` of RFC 8935.
+         */
+        post: operations["revokeAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the agents that act for the developer
+         * @description Newest first, in pages; revoked ones too, until 30 days after.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        /**
+         * Register an agent of one's own
+         * @description An agent that acts for the developer, with a credential of the scopes that are named, of those of the token that makes
+         *     it. `credential` is shown in this answer only.
+         */
+        post: operations["createAgent"];
+        /**
+         * Revoke every agent of the developer
+         * @description For an emergency. No request that begins after the answer is let in with any of their credentials.
+         */
+        delete: operations["revokeAllAgents"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/agents/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The agent's identifier.
+                 * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
+                 */
+                agent_id: components["parameters"]["AgentId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Look at an agent
+         * @description With the credentials that are alive, but not what they read.
+         */
+        get: operations["getAgent"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an agent
+         * @description With all that it holds: no request that begins after the answer is let in with any of it, on any node. Receivers of
+         *     security events are told. An issuer that had asserted its identity has to be let in anew.
+         */
+        delete: operations["deleteAgent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/security-event-receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the receivers of security events
+         * @description Newest first, in pages.
+         */
+        get: operations["listSecurityEventReceivers"];
+        put?: never;
+        /**
+         * Be told when agents are revoked
+         * @description Each revocation of an agent of the developer is sent to `url` as a Security Event Token (RFC 8417) by HTTP push
+         *     (RFC 8935), signed with a key of `/.well-known/jwks.json`, with the event `{schema_base}/events/agent-revoked`. It is
+         *     sent again for 3 days until it is taken. `authorization`, if there is one, is sent as the header `Authorization`.
+         */
+        post: operations["createSecurityEventReceiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/security-event-receivers/{receiver_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The receiver's identifier.
+                 * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
+                 */
+                receiver_id: components["parameters"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Be told no longer
+         * @description What was not delivered yet is not delivered any more.
+         */
+        delete: operations["deleteSecurityEventReceiver"];
         options?: never;
         head?: never;
         patch?: never;
@@ -826,6 +1035,141 @@ export interface paths {
          * @description No request that begins after the answer is let in with it, on any node.
          */
         delete: operations["deleteApiToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/oauth-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the developer's clients
+         * @description Newest first, in pages.
+         */
+        get: operations["listOAuthClients"];
+        put?: never;
+        /**
+         * Register a client of the authorization server
+         * @description A program that gets its own access tokens (`client_credentials`, which act for the developer who has registered it),
+         *     or asks developers to let it act for them (`authorization_code`, always with PKCE, and
+         *     `urn:ietf:params:oauth:grant-type:device_code`). `scopes` are the most that it can ask for, of those of the token that
+         *     registers it. A confidential client gets a `client_secret`, which is shown in this answer only. Addresses are in
+         *     `/.well-known/oauth-authorization-server`.
+         */
+        post: operations["createOAuthClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/oauth-clients/{client_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The client's identifier.
+                 * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+                 */
+                client_id: components["parameters"]["ClientId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Look at a client
+         * @description Without its secret.
+         */
+        get: operations["getOAuthClient"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a client
+         * @description With every token and authorization that it holds, at once and on every node.
+         */
+        delete: operations["deleteOAuthClient"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a client
+         * @description What is left out stays. Tokens that it holds keep their scopes until they end; an address that is taken away is no
+         *     longer redirected to.
+         */
+        patch: operations["updateOAuthClient"];
+        trace?: never;
+    };
+    "/api/v2/dev/oauth-clients/{client_id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The client's identifier.
+                 * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+                 */
+                client_id: components["parameters"]["ClientId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a client another secret
+         * @description The secret of before is taken no longer. Tokens that the client holds stay good. A public client has no secret: 400.
+         */
+        post: operations["rotateOAuthClientSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/authorizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the programs that may act for the developer
+         * @description What he has let clients of the authorization server do, newest first, in pages.
+         */
+        get: operations["listAuthorizations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/authorizations/{authorization_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The authorization's identifier.
+                 * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
+                 */
+                authorization_id: components["parameters"]["AuthorizationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Let a program act no longer
+         * @description Its access and refresh tokens of this authorization are dead with the answer, on every node.
+         */
+        delete: operations["revokeAuthorization"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3073,6 +3417,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/admin/signing-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys that sign
+         * @description Those in `/.well-known/jwks.json`: a `pending` key will sign soon, the `signing` one of its algorithm signs, a
+         *     `retired` one has signed what is still good.
+         */
+        get: operations["listSigningKeys"];
+        put?: never;
+        /**
+         * Rotate the keys that sign
+         * @description Makes a new key of each algorithm. It is published at once and signs ten minutes later, so that nobody meets a key
+         *     that he does not know; the key of before is published until nothing that it signed is good any more. Keys are
+         *     rotated by themselves every 90 days.
+         */
+        post: operations["rotateSigningKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/signing-keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's identifier: its `kid`.
+                 * @example 5Lw2pQ8vX1k
+                 */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a key that is not to be trusted
+         * @description For an emergency. Everything that it has signed is refused within a minute, on every node; developers and agents
+         *     sign in anew. Where it was the one that signs, another one takes over at once.
+         */
+        delete: operations["removeSigningKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3276,6 +3674,13 @@ export interface components {
             token: string;
             /** Format: date-time */
             expires_at?: string;
+            scopes?: components["schemas"]["AgentScopes"];
+            /**
+             * Format: uri
+             * @description Where somebody can take the agent for his own, with the token as `claim_token`.
+             */
+            claim_url?: string;
+            post_claim_scopes?: components["schemas"]["AgentScopes"];
             entitlements?: components["schemas"]["SandboxEntitlements"];
         };
         SandboxVerificationResult: {
@@ -3355,14 +3760,14 @@ export interface components {
             /** @description What the token of this request is. */
             actor: {
                 /**
-                 * @description A session of the developer, or an API token.
+                 * @description A session of the developer, an API token, a client of the authorization server, or an agent.
                  * @enum {string}
                  */
-                kind: "developer" | "api_token";
-                /** @description The identifier of the developer, or of the API token. */
+                kind: "developer" | "api_token" | "oauth_client" | "agent";
+                /** @description The identifier of the developer, of the API token, of the client, or of the agent. */
                 id: string;
             };
-            scopes: components["schemas"]["Scopes"];
+            scopes: components["schemas"]["AgentScopes"];
         };
         Quota: {
             /** @description What the plan has room for. */
@@ -3370,7 +3775,7 @@ export interface components {
             /** @description How many there are; of the users, in the fullest application. */
             used: number;
         };
-        Scopes: ("read" | "write" | "auth:dev")[];
+        Scopes: ("read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         CreateApiTokenRequest: {
             name: components["schemas"]["Name"];
             scopes: components["schemas"]["Scopes"];
@@ -3383,7 +3788,7 @@ export interface components {
         ApiToken: {
             token_id: string;
             name: string;
-            scopes: components["schemas"]["Scopes"];
+            scopes: components["schemas"]["AgentScopes"];
             /** Format: date-time */
             expires_at: string | null;
             /** Format: date-time */
@@ -3408,7 +3813,7 @@ export interface components {
                  * @description `service` is Latchkey itself.
                  * @enum {string}
                  */
-                kind: "developer" | "api_token" | "reseller" | "service" | "administrator";
+                kind: "developer" | "api_token" | "oauth_client" | "agent" | "reseller" | "service" | "administrator";
                 id: string;
                 /** @description Where the request came from. */
                 address: string;
@@ -4344,8 +4749,274 @@ export interface components {
             expires_in: number;
             /** Format: date-time */
             expires_at: string;
-            /** @description The payment that the token was bought with. */
+            /** @description The payment that the token was bought with, or the agent. */
             reference: string;
+            /** @description Whether the agent acts for a developer. */
+            claimed?: boolean;
+        };
+        AgentScopes: ("read" | "write" | "auth:client" | "auth:dev" | "agent:register" | "agent:execute")[];
+        RegisterAgentRequest: {
+            /** @enum {string} */
+            type: "identity_assertion" | "anonymous";
+            /**
+             * @description What `assertion` is. Needed with `identity_assertion`.
+             * @enum {string}
+             */
+            assertion_type?: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
+            /** @description The ID-JAG, or the e-mail address. Needed with `identity_assertion`. */
+            assertion?: string;
+            /** @description What the agent wants to act with. */
+            requested_credential_type?: string;
+            name?: components["schemas"]["Name"];
+        };
+        /** @enum {string} */
+        CredentialType: "bearer_token" | "jwt" | "sandbox_token" | "ephemeral_key";
+        AgentRegistration: {
+            status: components["schemas"]["Success"];
+            /** @description The agent. */
+            registration_id: string;
+            /** @enum {string} */
+            registration_type: "agent-provider" | "email-verification" | "anonymous";
+            credential_type?: components["schemas"]["CredentialType"];
+            /** @description To send as `Authorization: Bearer`. It is shown once; left out until the agent is claimed where it gets none before. */
+            credential?: string;
+            /** Format: date-time */
+            credential_expires?: string;
+            scopes?: components["schemas"]["AgentScopes"];
+            /**
+             * Format: uri
+             * @description Where a claim is begun and completed.
+             */
+            claim_url?: string;
+            /** @description Names the claim; it is shown once. */
+            claim_token?: string;
+            /** Format: date-time */
+            claim_token_expires?: string;
+            post_claim_scopes?: components["schemas"]["AgentScopes"];
+        };
+        ClaimAgentRequest: {
+            claim_token?: string;
+            email?: components["schemas"]["Email"];
+            /** @description The code that the page has shown. */
+            otp?: string;
+            requested_credential_type?: string;
+            name?: components["schemas"]["Name"];
+        };
+        AgentClaim: {
+            /** @enum {string} */
+            status: "initiated" | "claimed";
+            registration_id: string;
+            /** @description Names this attempt; it is no secret. */
+            claim_attempt_id?: string;
+            /**
+             * Format: date-time
+             * @description Until when the claim can be completed.
+             */
+            expires_at?: string;
+            /** Format: uri */
+            claim_url?: string;
+            /** @description Of a claim that began with an e-mail address alone. */
+            claim_token?: string;
+            /** Format: date-time */
+            claim_token_expires?: string;
+            post_claim_scopes?: components["schemas"]["AgentScopes"];
+            credential_type?: components["schemas"]["CredentialType"];
+            /** @description It is shown once. */
+            credential?: string;
+            /** Format: date-time */
+            credential_expires?: string;
+            scopes?: components["schemas"]["AgentScopes"];
+        };
+        RevokeAgentRequest: {
+            credential: string;
+        };
+        AgentMembers: {
+            agent_id: string;
+            /** @enum {string} */
+            registration_type: "agent-provider" | "email-verification" | "anonymous" | "developer";
+            /** @description What it calls itself. */
+            name: string | null;
+            /** @description Who has asserted its identity. */
+            issuer: string | null;
+            /** @description What the issuer calls its user. */
+            subject: string | null;
+            /** @description What the issuer calls the agent. */
+            client_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            revoked_at: string | null;
+        };
+        AgentList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["AgentMembers"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        AgentResult: {
+            status: components["schemas"]["Success"];
+            credentials: {
+                credential_type: components["schemas"]["CredentialType"];
+                scopes: components["schemas"]["AgentScopes"];
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+            }[];
+        } & components["schemas"]["AgentMembers"];
+        CreateAgentRequest: {
+            name: components["schemas"]["Name"];
+            /**
+             * @description `bearer_token` when left out: it lives 90 days, a `jwt` one hour.
+             * @enum {string}
+             */
+            credential_type?: "bearer_token" | "jwt";
+            scopes: ("read" | "write" | "auth:dev" | "agent:execute")[];
+        };
+        CreatedAgent: {
+            status: components["schemas"]["Success"];
+            credential_type: components["schemas"]["CredentialType"];
+            /** @description Shown in this answer only. */
+            credential: string;
+            /** Format: date-time */
+            credential_expires: string;
+            scopes: components["schemas"]["AgentScopes"];
+        } & components["schemas"]["AgentMembers"];
+        RevokedAgents: {
+            status: components["schemas"]["Success"];
+            /** @description How many were not revoked before. */
+            revoked: number;
+        };
+        CreateSecurityEventReceiverRequest: {
+            /**
+             * Format: uri
+             * @description An https address.
+             */
+            url: string;
+            /** @description `aud` of the tokens. */
+            audience: string;
+            /** @description It is not shown again. */
+            authorization?: string;
+        };
+        SecurityEventReceiver: {
+            receiver_id: string;
+            /** Format: uri */
+            url: string;
+            audience: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_delivered_at: string | null;
+            /** Format: date-time */
+            last_failed_at: string | null;
+            /** @description What went wrong then. */
+            last_fault: string | null;
+        };
+        SecurityEventReceiverResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["SecurityEventReceiver"];
+        SecurityEventReceiverList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["SecurityEventReceiver"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        RedirectUris: string[];
+        GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
+        ClientScopes: ("openid" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
+        CreateOAuthClientRequest: {
+            name: components["schemas"]["Name"];
+            /**
+             * @description `web` when left out. A `native` program may use loopback and private schemes.
+             * @enum {string}
+             */
+            application_type?: "web" | "native";
+            redirect_uris?: components["schemas"]["RedirectUris"];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
+            grant_types: components["schemas"]["GrantTypes"];
+            scopes: components["schemas"]["ClientScopes"];
+            /**
+             * @description `none` is a public client; `client_secret_basic` when left out.
+             * @enum {string}
+             */
+            token_endpoint_auth_method?: "client_secret_basic" | "client_secret_post" | "none";
+        };
+        UpdateOAuthClientRequest: {
+            name?: components["schemas"]["Name"];
+            redirect_uris?: components["schemas"]["RedirectUris"];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
+            scopes?: components["schemas"]["ClientScopes"];
+        };
+        OAuthClient: {
+            client_id: string;
+            name: string;
+            /** @enum {string} */
+            application_type: "web" | "native";
+            redirect_uris: string[];
+            post_logout_redirect_uris: string[];
+            grant_types: components["schemas"]["GrantTypes"];
+            scopes: components["schemas"]["ClientScopes"];
+            /** @enum {string} */
+            token_endpoint_auth_method: "client_secret_basic" | "client_secret_post" | "none";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        OAuthClientResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["OAuthClient"];
+        CreatedOAuthClient: {
+            status: components["schemas"]["Success"];
+            /** @description Shown in this answer only; a public client has none. */
+            client_secret?: string;
+        } & components["schemas"]["OAuthClient"];
+        OAuthClientSecret: {
+            status: components["schemas"]["Success"];
+            client_id: string;
+            /** @description Shown in this answer only. */
+            client_secret: string;
+        };
+        OAuthClientList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["OAuthClient"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        Authorization: {
+            authorization_id: string;
+            client_id: string;
+            /** @description What the client calls itself. */
+            client_name: string;
+            scopes: string[];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before.
+             */
+            expires_at: string;
+        };
+        AuthorizationList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Authorization"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        SigningKey: {
+            /** @description Its `kid`. */
+            key_id: string;
+            /** @enum {string} */
+            alg: "ES256" | "RS256";
+            /** @enum {string} */
+            state: "pending" | "signing" | "retired";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on it signs.
+             */
+            active_from: string;
+        };
+        SigningKeyList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["SigningKey"][];
         };
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
@@ -5013,6 +5684,44 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
+        /** @description It was here, and its time is over. */
+        Gone: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "title": "Claim expired",
+                 *       "status": 410,
+                 *       "detail": "The claim is older than 24 hours.",
+                 *       "instance": "/api/v1/agent/claim",
+                 *       "code": "CLAIM_EXPIRED",
+                 *       "hint": "Register the agent again.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "CLAIM_EXPIRED",
+                 *       "code": 410,
+                 *       "message": "The claim is older than 24 hours.",
+                 *       "hint": "Register the agent again.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
         /** @description The body is larger than 128 KiB. */
         PayloadTooLarge: {
             headers: {
@@ -5227,6 +5936,31 @@ export interface components {
          * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
          */
         InvoiceId: string;
+        /**
+         * @description The agent's identifier.
+         * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
+         */
+        AgentId: string;
+        /**
+         * @description The receiver's identifier.
+         * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
+         */
+        ReceiverId: string;
+        /**
+         * @description The client's identifier.
+         * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+         */
+        ClientId: string;
+        /**
+         * @description The authorization's identifier.
+         * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
+         */
+        AuthorizationId: string;
+        /**
+         * @description The key's identifier: its `kid`.
+         * @example 5Lw2pQ8vX1k
+         */
+        KeyId: string;
         /**
          * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
          *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
@@ -6589,7 +7323,17 @@ export interface operations {
                      *           "unlimited_logins",
                      *           "instant_reseller"
                      *         ]
-                     *       }
+                     *       },
+                     *       "scopes": [
+                     *         "auth:client"
+                     *       ],
+                     *       "claim_url": "http://127.0.0.1:3000/api/v1/agent/claim",
+                     *       "post_claim_scopes": [
+                     *         "read",
+                     *         "write",
+                     *         "auth:client",
+                     *         "agent:execute"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["SandboxResult"];
@@ -6753,6 +7497,567 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    registerAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisterAgentRequest"];
+            };
+        };
+        responses: {
+            /** @description The agent is registered. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "registration_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
+                     *       "registration_type": "anonymous",
+                     *       "credential_type": "ephemeral_key",
+                     *       "credential": "lke_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv",
+                     *       "credential_expires": "2026-11-22T10:00:00.000Z",
+                     *       "scopes": [
+                     *         "auth:client",
+                     *         "agent:execute"
+                     *       ],
+                     *       "claim_url": "http://127.0.0.1:3000/api/v1/agent/claim",
+                     *       "claim_token": "clm_Vt9mK3pW8xQ2rY6sB1nD4fH7jL0zC5vG",
+                     *       "claim_token_expires": "2026-11-22T10:00:00.000Z",
+                     *       "post_claim_scopes": [
+                     *         "read",
+                     *         "write",
+                     *         "auth:client",
+                     *         "agent:execute"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentRegistration"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    claimAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimAgentRequest"];
+            };
+        };
+        responses: {
+            /** @description The claim has begun, or is complete. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentClaim"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What is revoked, and by whom. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "credential": "lka_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevokeAgentRequest"];
+                /** @example eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJqdGkiOiJlMSJ9.c2lnbmF0dXJl */
+                "application/secevent+jwt": string;
+                /** @example eyJ0eXAiOiJsb2dvdXQrand0IiwiYWxnIjoiRVMyNTYiLCJraWQiOiJrMSJ9.eyJqdGkiOiJlMSJ9.c2lnbmF0dXJl */
+                "application/logout+jwt": string;
+            };
+        };
+        responses: {
+            /** @description The credential, or the agents of the logout token, are revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "The credential is revoked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            /** @description The security event was taken. There is no body (RFC 8935, section 2.3). */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of agents. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
+                     *           "registration_type": "developer",
+                     *           "name": "Release bot",
+                     *           "issuer": null,
+                     *           "subject": null,
+                     *           "client_id": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "revoked_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createAgent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Release bot",
+                 *       "credential_type": "bearer_token",
+                 *       "scopes": [
+                 *         "read",
+                 *         "agent:execute"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateAgentRequest"];
+            };
+        };
+        responses: {
+            /** @description The agent and its credential. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "<<": {
+                     *         "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
+                     *         "registration_type": "developer",
+                     *         "name": "Release bot",
+                     *         "issuer": null,
+                     *         "subject": null,
+                     *         "client_id": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "revoked_at": null
+                     *       },
+                     *       "status": "success",
+                     *       "credential_type": "bearer_token",
+                     *       "credential": "lka_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv",
+                     *       "credential_expires": "2027-02-19T10:00:00.000Z",
+                     *       "scopes": [
+                     *         "read",
+                     *         "agent:execute"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedAgent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeAllAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "revoked": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RevokedAgents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The agent's identifier.
+                 * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
+                 */
+                agent_id: components["parameters"]["AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "<<": {
+                     *         "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
+                     *         "registration_type": "developer",
+                     *         "name": "Release bot",
+                     *         "issuer": null,
+                     *         "subject": null,
+                     *         "client_id": null,
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "revoked_at": null
+                     *       },
+                     *       "status": "success",
+                     *       "credentials": [
+                     *         {
+                     *           "credential_type": "bearer_token",
+                     *           "scopes": [
+                     *             "read",
+                     *             "agent:execute"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2027-02-19T10:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The agent's identifier.
+                 * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
+                 */
+                agent_id: components["parameters"]["AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent is revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Agent revoked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSecurityEventReceivers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of receivers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "receiver_id": "rcv_01kb0p4a7hf2m5n8p1q3r6s9t0",
+                     *           "url": "https://idp.example.com/security-events",
+                     *           "audience": "https://idp.example.com",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_delivered_at": "2026-11-21T11:00:00.000Z",
+                     *           "last_failed_at": null,
+                     *           "last_fault": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SecurityEventReceiverList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createSecurityEventReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://idp.example.com/security-events",
+                 *       "audience": "https://idp.example.com",
+                 *       "authorization": "Bearer 5Lw2pQ8vX"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSecurityEventReceiverRequest"];
+            };
+        };
+        responses: {
+            /** @description The receiver. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "receiver_id": "rcv_01kb0p4a7hf2m5n8p1q3r6s9t0",
+                     *       "url": "https://idp.example.com/security-events",
+                     *       "audience": "https://idp.example.com",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "last_delivered_at": null,
+                     *       "last_failed_at": null,
+                     *       "last_fault": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SecurityEventReceiverResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteSecurityEventReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The receiver's identifier.
+                 * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
+                 */
+                receiver_id: components["parameters"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receiver is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Receiver deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -7102,6 +8407,444 @@ export interface operations {
                      * @example {
                      *       "status": "success",
                      *       "message": "API token revoked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOAuthClients: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of clients. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *           "name": "Build server",
+                     *           "application_type": "web",
+                     *           "redirect_uris": [],
+                     *           "post_logout_redirect_uris": [],
+                     *           "grant_types": [
+                     *             "client_credentials"
+                     *           ],
+                     *           "scopes": [
+                     *             "read",
+                     *             "write"
+                     *           ],
+                     *           "token_endpoint_auth_method": "client_secret_basic",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "updated_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthClientList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Build server",
+                 *       "grant_types": [
+                 *         "client_credentials"
+                 *       ],
+                 *       "scopes": [
+                 *         "read",
+                 *         "write"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateOAuthClientRequest"];
+            };
+        };
+        responses: {
+            /** @description The client. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *       "name": "Build server",
+                     *       "application_type": "web",
+                     *       "redirect_uris": [],
+                     *       "post_logout_redirect_uris": [],
+                     *       "grant_types": [
+                     *         "client_credentials"
+                     *       ],
+                     *       "scopes": [
+                     *         "read",
+                     *         "write"
+                     *       ],
+                     *       "token_endpoint_auth_method": "client_secret_basic",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z",
+                     *       "client_secret": "pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedOAuthClient"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The client's identifier.
+                 * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+                 */
+                client_id: components["parameters"]["ClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The client. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "<<": {
+                     *         "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *         "name": "Build server",
+                     *         "application_type": "web",
+                     *         "redirect_uris": [],
+                     *         "post_logout_redirect_uris": [],
+                     *         "grant_types": [
+                     *           "client_credentials"
+                     *         ],
+                     *         "scopes": [
+                     *           "read",
+                     *           "write"
+                     *         ],
+                     *         "token_endpoint_auth_method": "client_secret_basic",
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "updated_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "status": "success"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthClientResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The client's identifier.
+                 * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+                 */
+                client_id: components["parameters"]["ClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The client is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Client deleted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The client's identifier.
+                 * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+                 */
+                client_id: components["parameters"]["ClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Build server 2"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateOAuthClientRequest"];
+            };
+        };
+        responses: {
+            /** @description The client as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "<<": {
+                     *         "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *         "name": "Build server",
+                     *         "application_type": "web",
+                     *         "redirect_uris": [],
+                     *         "post_logout_redirect_uris": [],
+                     *         "grant_types": [
+                     *           "client_credentials"
+                     *         ],
+                     *         "scopes": [
+                     *           "read",
+                     *           "write"
+                     *         ],
+                     *         "token_endpoint_auth_method": "client_secret_basic",
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "updated_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "status": "success"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthClientResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateOAuthClientSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The client's identifier.
+                 * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+                 */
+                client_id: components["parameters"]["ClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *       "client_secret": "pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthClientSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAuthorizations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of authorizations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "authorization_id": "grt_01kb0p6d1jg6w9y2z5a8c1e4f7",
+                     *           "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *           "client_name": "License desk",
+                     *           "scopes": [
+                     *             "read",
+                     *             "agent:execute"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-12-05T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuthorizationList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeAuthorization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The authorization's identifier.
+                 * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
+                 */
+                authorization_id: components["parameters"]["AuthorizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The authorization is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Authorization revoked."
                      *     }
                      */
                     "application/json": components["schemas"]["DeletionResult"];
@@ -13300,6 +15043,133 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "key_id": "5Lw2pQ8vX1k",
+                     *           "alg": "ES256",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "active_from": "2026-11-21T10:10:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SigningKeyList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
+                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
+                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
+                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys as they are now. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "key_id": "5Lw2pQ8vX1k",
+                     *           "alg": "ES256",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "active_from": "2026-11-21T10:10:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SigningKeyList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    removeSigningKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's identifier: its `kid`.
+                 * @example 5Lw2pQ8vX1k
+                 */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is removed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Signing key removed."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

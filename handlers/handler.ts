@@ -3,7 +3,7 @@ import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
 import type { Actor } from '../src/audit/audit.ts';
 import type { Scope } from '../src/developers/developers.ts';
-import type { AgentIdentity, SentCredential } from '../src/machine-payments/machine-payments.ts';
+import type { SentCredential } from '../src/machine-payments/machine-payments.ts';
 import type { SessionIdentity } from '../src/sessions/sessions.ts';
 import type { Signer } from '../src/signatures/signatures.ts';
 
@@ -11,6 +11,13 @@ export type OperationId = keyof operations;
 
 type BodyOf<Operation> = Operation extends { requestBody: { content: { 'application/json': infer Body } } }
   ? Body
+  : OptionalBodyOf<Operation>;
+type OptionalBodyOf<Operation> = Operation extends { requestBody?: infer Optional }
+  ? NonNullable<Optional> extends { content: { 'application/json': infer Body } }
+    ? [Optional] extends [never]
+      ? undefined
+      : Body | undefined
+    : undefined
   : undefined;
 type ParametersOf<Operation, Place extends 'path' | 'query' | 'header'> = Operation extends {
   parameters: { [P in Place]?: infer Parameters };
@@ -32,6 +39,17 @@ type WithDefaults<Query> = {
 type SignerOf<Operation> = Operation extends { parameters: { header: { 'x-signature': string } } }
   ? Signer
   : Signer | undefined;
+
+/** What an agent's token stands for. */
+export interface AgentToken {
+  /** Of the agent, or of the payment that it was bought with. */
+  readonly id: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+  readonly expiresInSeconds: number;
+  /** Whether it acts for a developer. */
+  readonly isClaimed: boolean;
+}
 
 /** A request that has passed limits, signature or security, and validation. */
 export interface HandlerRequest<Id extends OperationId> {
@@ -69,7 +87,7 @@ export interface HandlerRequest<Id extends OperationId> {
   /** Who is logged in, on operations that take a session's token; undefined where it may be left out. */
   readonly session: SessionIdentity | undefined;
   /** Who acts, on operations that need an agent's token. */
-  readonly agent: AgentIdentity;
+  readonly agent: AgentToken;
   /** What pays, on operations that take a payment; undefined where nothing was sent. */
   readonly payment: SentCredential | undefined;
 }
@@ -102,7 +120,9 @@ type Fields = Readonly<Record<string, string>>;
 
 type Successes<Responses> = {
   [Status in keyof Responses]: Status extends SuccessStatus
-    ? AnswerOf<Status, ContentOf<Responses[Status]>>
+    ? Responses[Status] extends { content: infer Content }
+      ? AnswerOf<Status, Content>
+      : { readonly status: Status; readonly headers?: Fields }
     : Status extends 304
       ? { readonly status: Status; readonly headers?: Fields }
       : never;

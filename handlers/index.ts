@@ -3,6 +3,17 @@ import { getHealth } from './health/getHealth.ts';
 import { getPaymentChallenge } from './agents/getPaymentChallenge.ts';
 import { accessAsAgent } from './agents/accessAsAgent.ts';
 import { getAgentToken } from './agents/getAgentToken.ts';
+import { registerAgent } from './agents/registerAgent.ts';
+import { claimAgent } from './agents/claimAgent.ts';
+import { revokeAgent } from './agents/revokeAgent.ts';
+import { listAgents } from './agents/listAgents.ts';
+import { createAgent } from './agents/createAgent.ts';
+import { revokeAllAgents } from './agents/revokeAllAgents.ts';
+import { getAgent } from './agents/getAgent.ts';
+import { deleteAgent } from './agents/deleteAgent.ts';
+import { createSecurityEventReceiver } from './agents/createSecurityEventReceiver.ts';
+import { listSecurityEventReceivers } from './agents/listSecurityEventReceivers.ts';
+import { deleteSecurityEventReceiver } from './agents/deleteSecurityEventReceiver.ts';
 import { loginUserV2 } from './client/loginUserV2.ts';
 import { loginWithLicense } from './client/loginWithLicense.ts';
 import { verifySessionV2 } from './client/verifySessionV2.ts';
@@ -29,6 +40,14 @@ import { logoutDeveloper } from './developers/logoutDeveloper.ts';
 import { createApiToken } from './tokens/createApiToken.ts';
 import { listApiTokens } from './tokens/listApiTokens.ts';
 import { deleteApiToken } from './tokens/deleteApiToken.ts';
+import { createOAuthClient } from './oauth/createOAuthClient.ts';
+import { listOAuthClients } from './oauth/listOAuthClients.ts';
+import { getOAuthClient } from './oauth/getOAuthClient.ts';
+import { updateOAuthClient } from './oauth/updateOAuthClient.ts';
+import { deleteOAuthClient } from './oauth/deleteOAuthClient.ts';
+import { rotateOAuthClientSecret } from './oauth/rotateOAuthClientSecret.ts';
+import { listAuthorizations } from './oauth/listAuthorizations.ts';
+import { revokeAuthorization } from './oauth/revokeAuthorization.ts';
 import { listAuditLog } from './audit/listAuditLog.ts';
 import { createApplication } from './applications/createApplication.ts';
 import { listApplications } from './applications/listApplications.ts';
@@ -129,6 +148,9 @@ import { updatePlan } from './administration/updatePlan.ts';
 import { archivePlan } from './administration/archivePlan.ts';
 import { listAllInvoices } from './administration/listAllInvoices.ts';
 import { refundInvoice } from './administration/refundInvoice.ts';
+import { listSigningKeys } from './administration/listSigningKeys.ts';
+import { rotateSigningKeys } from './administration/rotateSigningKeys.ts';
+import { removeSigningKey } from './administration/removeSigningKey.ts';
 
 /** The only registry: every operation of the contract and its handler, in the contract's order. */
 export const handlers: Handlers = {
@@ -136,6 +158,17 @@ export const handlers: Handlers = {
   getPaymentChallenge,
   accessAsAgent,
   getAgentToken,
+  registerAgent,
+  claimAgent,
+  revokeAgent,
+  listAgents,
+  createAgent,
+  revokeAllAgents,
+  getAgent,
+  deleteAgent,
+  createSecurityEventReceiver,
+  listSecurityEventReceivers,
+  deleteSecurityEventReceiver,
   loginUserV2,
   loginWithLicense,
   verifySessionV2,
@@ -162,6 +195,14 @@ export const handlers: Handlers = {
   createApiToken,
   listApiTokens,
   deleteApiToken,
+  createOAuthClient,
+  listOAuthClients,
+  getOAuthClient,
+  updateOAuthClient,
+  deleteOAuthClient,
+  rotateOAuthClientSecret,
+  listAuthorizations,
+  revokeAuthorization,
   listAuditLog,
   createApplication,
   listApplications,
@@ -262,4 +303,7 @@ export const handlers: Handlers = {
   archivePlan,
   listAllInvoices,
   refundInvoice,
+  listSigningKeys,
+  rotateSigningKeys,
+  removeSigningKey,
 };

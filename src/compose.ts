@@ -43,6 +43,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const all = { ...foundation, ...accounts, ...licensing, ...products, ...billing, ...messages };
 
   const { tokens, keys, clock, limits, metrics, passwords, vpn, config } = foundation;
+  const { addresses, audit, signingKeys } = foundation;
   const cluster = createCluster(all);
   const services: Services = {
     ...accounts,
@@ -51,6 +52,10 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...billing,
     ...messages,
     ...agents,
+    addresses,
+    audit,
+    clock,
+    signingKeys,
     limits,
     metrics,
     passwords,

@@ -17,6 +17,7 @@ export function startHousekeeping(
   pauseMs = PAUSE_MS,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
+  const { accessTokens, agents, authorizations, oauthClients, securityEvents, signingKeys } = services;
   const { apiTokens, applications, cluster, developers, events, files, idempotency, licenses } = services;
   const { limits, machinePayments, planSubscriptions, reconciliation, sessions } = services;
   const { settlement, signatures, vpn, webhooks } = services;
@@ -24,6 +25,11 @@ export function startHousekeeping(
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
     'expired API tokens': apiTokens.clearExpired,
+    'expired access tokens': accessTokens.clearExpired,
+    'what the authorization server need not remember': authorizations.clearExpired,
+    'clients that registered themselves and are not used': oauthClients.clearUnused,
+    'agents that nobody has claimed, and expired credentials': agents.clearExpired,
+    'signing keys to rotate': signingKeys.maintain,
     'answers of repeated requests': idempotency.clearExpired,
     'expired agent tokens and old payments of machines': machinePayments.clearExpired,
     'nonces whose days are over': signatures.clearExpired,
@@ -43,6 +49,9 @@ export function startHousekeeping(
     'licence keys under an old master key': licenses.reseal,
     'session ids under an old master key': sessions.reseal,
     'webhook secrets under an old master key': webhooks.reseal,
+    'signing keys under an old master key': signingKeys.reseal,
+    'client secrets under an old master key': oauthClients.reseal,
+    'receivers of security events under an old master key': securityEvents.reseal,
   };
 
   /** What chores have cleared that are not at their end. */

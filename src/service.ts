@@ -69,12 +69,16 @@ export async function startService(
       const localUrl = addressOf(server.address() as AddressInfo);
       const baseUrl = config.baseUrl ?? localUrl;
       setUrls(baseUrl, localUrl);
+      const signingKeys = services.signingKeys.start();
+      serving.push(() => signingKeys.stop());
       const processor = await payments.start();
       serving.push(() => processor.stop());
       const housekeeping = startHousekeeping(services, logger);
       serving.push(() => housekeeping.stop());
       const webhooks = await services.webhooks.start();
       serving.push(() => webhooks.stop());
+      const securityEvents = await services.securityEvents.start();
+      serving.push(() => securityEvents.stop());
       return {
         baseUrl,
         mqttPort: mqttListener?.port,

@@ -1,4 +1,7 @@
+import type { Addresses } from './addresses/addresses.ts';
 import type { Administrators } from './administration/administrators.ts';
+import type { AccessTokens } from './access-tokens/access-tokens.ts';
+import type { Agents } from './agents/agents.ts';
 import type { ApiTokens } from './api-tokens/api-tokens.ts';
 import type { Applications } from './applications/applications.ts';
 import type { Audit } from './audit/audit.ts';
@@ -9,6 +12,7 @@ import type {
   Reconciliation,
   Settlement,
 } from './billing/billing.ts';
+import type { BearerTokens } from './bearer-tokens/bearer-tokens.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Developers } from './developers/developers.ts';
 import type { Events } from './events/events.ts';
@@ -20,7 +24,9 @@ import type { Limits } from './limits/limits.ts';
 import type { MachinePayments } from './machine-payments/machine-payments.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
+import type { Authorizations, OAuthClients } from './oauth/oauth.ts';
 import type { Passwords } from './passwords/passwords.ts';
+import type { Clock } from './platform/clock.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import type { BrokerFeed } from './relay/broker-feed.ts';
@@ -28,8 +34,10 @@ import type { Relay } from './relay/relay.ts';
 import type { ResellerAccount } from './resellers/reseller-account.ts';
 import type { ResellerPayments, Resellers } from './resellers/resellers.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import type { SecurityEvents } from './security-events/security-events.ts';
 import type { Sessions } from './sessions/sessions.ts';
 import type { Signatures } from './signatures/signatures.ts';
+import type { SigningKeys } from './signing-keys/signing-keys.ts';
 import type { DailyStatistics } from './statistics/statistics.ts';
 import type { Logins } from './users/logins.ts';
 import type { HwidResets, UserDirectory, UserImports, UserManagement, Users } from './users/users.ts';
@@ -39,13 +47,19 @@ import type { Webhooks } from './webhooks/webhooks.ts';
 
 /** The use cases that handlers and the server around them call. */
 export interface Services {
+  readonly accessTokens: AccessTokens;
+  readonly addresses: Addresses;
   readonly administrators: Administrators;
+  readonly agents: Agents;
   readonly apiTokens: ApiTokens;
   readonly applications: Applications;
   readonly audit: Audit;
+  readonly authorizations: Authorizations;
+  readonly bearerTokens: BearerTokens;
   /** Undefined without a broker outside. */
   readonly brokerFeed: BrokerFeed | undefined;
   readonly checkouts: Checkouts;
+  readonly clock: Clock;
   readonly cluster: Cluster;
   readonly developers: Developers;
   readonly events: Events;
@@ -60,6 +74,7 @@ export interface Services {
   readonly machinePayments: MachinePayments;
   readonly metrics: Metrics;
   readonly moderation: Moderation;
+  readonly oauthClients: OAuthClients;
   readonly passwords: Passwords;
   readonly plans: Plans;
   readonly planSubscriptions: PlanSubscriptions;
@@ -70,9 +85,11 @@ export interface Services {
   readonly resellerPayments: ResellerPayments;
   readonly resellers: Resellers;
   readonly sandbox: Sandbox;
+  readonly securityEvents: SecurityEvents;
   readonly sessions: Sessions;
   readonly settlement: Settlement;
   readonly signatures: Signatures;
+  readonly signingKeys: SigningKeys;
   readonly statistics: DailyStatistics;
   readonly userDirectory: UserDirectory;
   readonly userImports: UserImports;

@@ -7,6 +7,7 @@ export const getAgentToken: Handler<'getAgentToken'> = async ({ agent }) => ({
     scope: agent.scopes.join(' '),
     expires_in: agent.expiresInSeconds,
     expires_at: agent.expiresAt.toISOString(),
-    reference: agent.reference,
+    reference: agent.id,
+    claimed: agent.isClaimed,
   },
 });

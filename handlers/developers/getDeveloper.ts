@@ -1,5 +1,8 @@
 import type { Handler } from '../handler.ts';
 
+/** Who can have a developer's token. */
+type Kind = 'developer' | 'api_token' | 'oauth_client' | 'agent';
+
 export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, { developers }) => {
   const account = await developers.account(actor.developerId);
   const { plan, apps, usersPerApp, licenses, graceEndsAt } = account;
@@ -14,7 +17,7 @@ export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, {
       plan,
       quotas: { apps, users_per_app: usersPerApp, licenses },
       grace_ends_at: graceEndsAt?.toISOString() ?? null,
-      actor: { kind: actor.kind === 'api_token' ? 'api_token' : 'developer', id: actor.id },
+      actor: { kind: actor.kind as Kind, id: actor.id },
       scopes: [...scopes],
     },
   };

@@ -33,6 +33,9 @@ export interface ApiTokenIdentity {
   /** Null when it is the developer's own. */
   readonly resellerId: string | null;
   readonly scopes: readonly Scope[];
+  readonly issuedAt: Date;
+  /** Null is never. */
+  readonly expiresAt: Date | null;
 }
 
 /** Long-lived bearer tokens for programs, with chosen scopes: those of a developer, and those of his resellers. */
@@ -151,7 +154,14 @@ export function createApiTokens({ knex, audit, clock, random, newId }: Dependenc
       const row = await store.findApiToken(knex, tokenDigest(token));
       if (!row || (row.expires_at && row.expires_at <= clock.now())) return undefined;
       const { token_id: tokenId, developer_id: developerId, reseller_id: resellerId } = row;
-      return { tokenId, developerId, resellerId, scopes: row.scopes as Scope[] };
+      return {
+        tokenId,
+        developerId,
+        resellerId,
+        scopes: row.scopes as Scope[],
+        issuedAt: row.created_at,
+        expiresAt: row.expires_at,
+      };
     },
 
     clearExpired: () =>

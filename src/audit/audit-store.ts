@@ -5,7 +5,8 @@ export interface AuditRow {
   readonly audit_id: string;
   readonly developer_id: string;
   readonly app_id: string | null;
-  readonly actor_kind: 'developer' | 'api_token' | 'reseller' | 'service' | 'administrator';
+  readonly actor_kind:
+    'developer' | 'api_token' | 'oauth_client' | 'agent' | 'reseller' | 'service' | 'administrator';
   readonly actor_id: string;
   readonly address: string;
   readonly action: string;

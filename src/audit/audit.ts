@@ -8,8 +8,9 @@ import * as store from './audit-store.ts';
 /** Who acts on the developers' side, and from where. */
 export interface Actor {
   /** `service` is Latchkey itself. */
-  readonly kind: 'developer' | 'api_token' | 'reseller' | 'service' | 'administrator';
-  /** The id of the developer, of the API token, or of the reseller. */
+  readonly kind:
+    'developer' | 'api_token' | 'oauth_client' | 'agent' | 'reseller' | 'service' | 'administrator';
+  /** The id of the developer, of the API token, of the client, of the agent, or of the reseller. */
   readonly id: string;
   /** Whose resources are acted upon. */
   readonly developerId: string;

@@ -1,6 +1,5 @@
 import { createApiTokens } from '../api-tokens/api-tokens.ts';
 import { createApplications } from '../applications/applications.ts';
-import { createAudit } from '../audit/audit.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createEvents } from '../events/events.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
@@ -13,16 +12,14 @@ export type Accounts = ReturnType<typeof composeAccounts>;
 export function composeAccounts(foundation: Foundation) {
   const { config, broker, database } = foundation;
   const { eventDays, nonceDays } = config;
-  const audit = createAudit(foundation);
-  const events = createEvents({ ...foundation, audit, eventDays, hasBroker: !broker.embedded });
-  const developers = createDevelopers({ ...foundation, audit });
+  const events = createEvents({ ...foundation, eventDays, hasBroker: !broker.embedded });
+  const developers = createDevelopers(foundation);
   const applications = createApplications({ ...foundation, developers, events });
   return {
-    audit,
     events,
     developers,
     applications,
-    apiTokens: createApiTokens({ ...foundation, audit }),
+    apiTokens: createApiTokens(foundation),
     signatures: createSignatures({ ...foundation, applications, nonceDays }),
     idempotency: createIdempotency({ ...foundation, inOneTransaction: database.inOneTransaction }),
   };

@@ -1,5 +1,10 @@
+import { createAccessTokens } from '../access-tokens/access-tokens.ts';
+import { createAgents } from '../agents/agents.ts';
+import { createBearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import { createMachinePayments } from '../machine-payments/machine-payments.ts';
+import { createAuthorizations, createOAuthClients } from '../oauth/oauth.ts';
 import type { Payments } from '../platform/payments/index.ts';
+import { createSecurityEvents } from '../security-events/security-events.ts';
 import type { Accounts } from './accounts.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -10,5 +15,17 @@ const TEST_NETWORK = 'latchkey-test';
 export function composeAgents(before: Foundation & Accounts & { readonly payments: Payments }) {
   const { config, payments } = before;
   const networkId = payments.processor === 'test' ? TEST_NETWORK : config.stripe?.networkId;
-  return { machinePayments: createMachinePayments({ ...before, networkId }) };
+  const machinePayments = createMachinePayments({ ...before, networkId });
+  const securityEvents = createSecurityEvents(before);
+  const accessTokens = createAccessTokens(before);
+  const agents = createAgents();
+  return {
+    machinePayments,
+    securityEvents,
+    accessTokens,
+    agents,
+    oauthClients: createOAuthClients(),
+    authorizations: createAuthorizations(),
+    bearerTokens: createBearerTokens({ ...before, accessTokens, agents, machinePayments }),
+  };
 }

@@ -1,3 +1,5 @@
+import { createAddresses } from '../addresses/addresses.ts';
+import { createAudit } from '../audit/audit.ts';
 import { createBulk } from '../bulk/bulk.ts';
 import type { Config } from '../config.ts';
 import { hasKeys, loadKeys } from '../keys/keys.ts';
@@ -18,6 +20,7 @@ import { loadOrCreateAdminToken } from '../platform/admin-token.ts';
 import { loadOrCreateMasterKey } from '../platform/master-key.ts';
 import type { MqttServer } from '../platform/mqtt/index.ts';
 import type { Random } from '../platform/random.ts';
+import { loadSigningKeys } from '../signing-keys/signing-keys.ts';
 import { createTokens } from '../tokens/tokens.ts';
 import { createVpn } from '../vpn/vpn.ts';
 
@@ -44,7 +47,7 @@ export type Foundation = Awaited<ReturnType<typeof composeFoundation>>;
 
 /** What every other group stands on: a migrated database, keys, and the services that know no other one. */
 export async function composeFoundation(surroundings: Surroundings) {
-  const { config, database, networks, clock, random, logger, baseUrl } = surroundings;
+  const { config, database, networks, clock, random, logger, baseUrl, webUrl } = surroundings;
   const { knex, pool } = database;
   await database.withStatementTimeout(0, async (patient) => {
     await migrate(patient.knex);
@@ -56,6 +59,9 @@ export async function composeFoundation(surroundings: Surroundings) {
   ];
   const keyring = createKeyring(masterKeys, random);
   const keys = await loadKeys({ knex, keyring, clock, random });
+  const newId = createNewId(clock, random);
+  const audit = createAudit({ knex, clock, newId });
+  const signingKeys = await loadSigningKeys({ knex, keyring, audit, clock, random, logger });
   return {
     ...surroundings,
     knex,
@@ -63,8 +69,11 @@ export async function composeFoundation(surroundings: Surroundings) {
     keyring,
     keys,
     adminTokens: await adminTokens(config, random),
-    newId: createNewId(clock, random),
-    tokens: createTokens(keys, random, baseUrl),
+    newId,
+    audit,
+    signingKeys,
+    addresses: createAddresses(baseUrl, webUrl),
+    tokens: createTokens(keys, signingKeys, random, baseUrl),
     passwords: await createPasswords(),
     metrics: createMetrics(),
     limits: createLimits(knex, config.rateLimit),

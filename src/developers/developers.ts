@@ -16,8 +16,25 @@ export const DEVELOPER_SESSION_MS = 24 * 60 * 60 * 1000;
 
 const CLEARED_AT_ONCE = 1000;
 
-/** What a token may do: look, change, and manage the developer's account, tokens and resellers. */
-export type Scope = 'read' | 'write' | 'auth:dev';
+/**
+ * What a token may do: look, change, manage the developer's account, tokens and resellers, authenticate users, register
+ * agents, and act as one.
+ */
+export const SCOPES = [
+  'read',
+  'write',
+  'auth:dev',
+  'auth:client',
+  'agent:register',
+  'agent:execute',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** All but that of end users. */
+const OWN_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'auth:client');
+
+/** What access tokens of developers who have signed in by themselves name as their client. */
+export const OWN_CLIENT = 'latchkey';
 
 export interface DeveloperSession {
   readonly developerId: string;
@@ -72,9 +89,15 @@ export interface Developers {
   /** The account of an address; undefined when there is none. */
   idOf(email: string): Promise<string | undefined>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
-  authenticate(
-    token: string,
-  ): Promise<{ readonly developerId: string; readonly sessionDigest: Buffer } | undefined>;
+  authenticate(token: string): Promise<
+    | {
+        readonly developerId: string;
+        readonly sessionDigest: Buffer;
+        readonly issuedAt: Date;
+        readonly expiresAt: Date;
+      }
+    | undefined
+  >;
   /** Counts one more application, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
   returnApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
@@ -120,7 +143,13 @@ export function createDevelopers(deps: Dependencies): Developers {
   ): Promise<DeveloperSession> {
     const now = clock.now();
     const expiresAt = new Date(now.getTime() + DEVELOPER_SESSION_MS);
-    const token = await tokens.signDeveloperToken({ developerId, issuedAt: now, expiresAt });
+    const token = await tokens.signAccessToken({
+      subject: developerId,
+      clientId: OWN_CLIENT,
+      scopes: OWN_SCOPES,
+      issuedAt: now,
+      expiresAt,
+    });
     await store.insertDeveloperSession(trx, {
       token_digest: tokenDigest(token),
       developer_id: developerId,
@@ -133,7 +162,7 @@ export function createDevelopers(deps: Dependencies): Developers {
   }
 
   return {
-    scopes: ['read', 'write', 'auth:dev'],
+    scopes: OWN_SCOPES,
 
     async register({ email, password, name }, client) {
       const emailKey = email.toLowerCase();
@@ -205,7 +234,8 @@ export function createDevelopers(deps: Dependencies): Developers {
     async authenticate(token) {
       const session = await store.findDeveloperSession(knex, tokenDigest(token));
       if (!session || session.expires_at <= clock.now()) return undefined;
-      return { developerId: session.developer_id, sessionDigest: session.token_digest };
+      const { developer_id: developerId, token_digest: sessionDigest } = session;
+      return { developerId, sessionDigest, issuedAt: session.created_at, expiresAt: session.expires_at };
     },
 
     async takeApplicationSeat(trx, developerId) {

@@ -1,6 +1,7 @@
 import type { Context, Operation } from 'openapi-backend';
 import type { HandlerRequest } from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Bearer } from '../bearer-tokens/bearer-tokens.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import type { Exchange } from './contract.ts';
@@ -15,56 +16,69 @@ type Found = Pick<
 /** Whom a request's bearer token stands for, as handlers get it. */
 export type Identity = Partial<Omit<Found, 'scopes'>> & { readonly scopes?: readonly string[] };
 
-/** What only API tokens begin with; those of a session are JWTs. */
-const API_TOKEN = /^lk[dr]_/;
-
 /**
  * The security schemes of the contract. Each gives what its token stands for, nothing for a token of another kind, and
- * refuses a token that lacks a scope of the operation's `x-scopes`.
+ * refuses a token that lacks a scope of the operation's `x-scopes`, and a delegated one where `x-not-delegated` is set.
  */
 export function createAuthentication(services: Services) {
-  const { administrators, apiTokens, developers, machinePayments, sessions } = services;
+  const { addresses, administrators, bearerTokens, clock, sessions } = services;
 
-  async function developerOf(token: string, address: string): Promise<Identity | undefined> {
-    if (API_TOKEN.test(token)) {
-      const found = await apiTokens.authenticate(token);
-      if (!found || found.resellerId !== null) return undefined;
-      const { tokenId, developerId, scopes } = found;
-      return { actor: { kind: 'api_token', id: tokenId, developerId, address }, scopes };
-    }
-    const found = await developers.authenticate(token);
-    if (!found) return undefined;
-    const { developerId, sessionDigest } = found;
-    const actor = { kind: 'developer', id: developerId, developerId, address } as const;
-    return { actor, scopes: developers.scopes, developerSession: sessionDigest };
+  /** @param resource what the request is for: a token for another resource is no token here (RFC 8707) */
+  async function bearerOf(token: string, resource: Resource): Promise<Bearer | undefined> {
+    const bearer = await bearerTokens.authenticate(token);
+    if (!bearer || bearer.audience === null) return bearer;
+    const own = [addresses.issuer(), addresses.web(), ...(resource === 'mcp' ? [addresses.mcp()] : [])];
+    return own.includes(bearer.audience) ? bearer : undefined;
   }
 
-  async function resellerOf(token: string, address: string): Promise<Identity | undefined> {
-    const found = API_TOKEN.test(token) ? await apiTokens.authenticate(token) : undefined;
-    if (!found || found.resellerId === null) return undefined;
-    const { resellerId, developerId, scopes } = found;
-    return { actor: { kind: 'reseller', id: resellerId, developerId, address }, scopes, resellerId };
+  async function developerOf(token: string, { address, resource }: Origin): Promise<Identity | undefined> {
+    const bearer = await bearerOf(token, resource);
+    if (!bearer || bearer.kind === 'reseller' || bearer.kind === 'payment') return undefined;
+    const { kind, id, developerId, scopes, sessionDigest } = bearer;
+    // An agent that nobody has claimed has no scope of any operation for developers.
+    if (developerId === null) return { scopes };
+    const actor = { kind, id, developerId, address };
+    return { actor, scopes, ...(sessionDigest && { developerSession: sessionDigest }) };
   }
 
-  async function agentOf(token: string): Promise<Identity | undefined> {
-    const agent = await machinePayments.authenticate(token);
-    return agent && { agent, scopes: agent.scopes };
+  async function resellerOf(token: string, { address, resource }: Origin): Promise<Identity | undefined> {
+    const bearer = await bearerOf(token, resource);
+    if (bearer?.kind !== 'reseller') return undefined;
+    const { id, developerId, scopes } = bearer;
+    return { actor: { kind: 'reseller', id, developerId: developerId!, address }, scopes, resellerId: id };
   }
 
-  async function administratorOf(token: string, address: string): Promise<Identity | undefined> {
+  async function agentOf(token: string, { resource }: Origin): Promise<Identity | undefined> {
+    const bearer = await bearerOf(token, resource);
+    if (bearer?.kind !== 'agent' && bearer?.kind !== 'payment') return undefined;
+    const { id, developerId, scopes, expiresAt } = bearer;
+    const left = expiresAt!.getTime() - clock.now().getTime();
+    const agent = {
+      id,
+      scopes,
+      expiresAt: expiresAt!,
+      expiresInSeconds: Math.floor(left / 1000),
+      isClaimed: developerId !== null,
+    };
+    return { agent, scopes };
+  }
+
+  async function administratorOf(token: string, { address }: Origin): Promise<Identity | undefined> {
     const actor = administrators.authenticate(token, address);
     return actor && { actor };
   }
 
   const scheme =
-    (identify: (token: string, address: string) => Promise<Identity | undefined>) =>
-    async (context: Context): Promise<Identity | undefined> => {
+    (identify: (token: string, origin: Origin) => Promise<Identity | undefined>) =>
+    async (context: Context, _request: unknown, { resource = 'api' }: Exchange) => {
       const { headers, client } = context.request as unknown as ContractRequest;
       const token = bearerToken(headers['authorization']);
-      const identity = token === undefined ? undefined : await identify(token, client.address);
+      const origin = { address: client.address, resource };
+      const identity = token === undefined ? undefined : await identify(token, origin);
       if (!identity) return undefined;
       assertScopes(context.operation, identity.scopes ?? []);
-      const stillHolds = async () => (await identify(token!, client.address)) !== undefined;
+      assertNotDelegated(context.operation, identity);
+      const stillHolds = async () => (await identify(token!, origin)) !== undefined;
       return { ...identity, stillHolds };
     };
 
@@ -91,6 +105,19 @@ export function createAuthentication(services: Services) {
       return payment && { payment };
     },
   };
+}
+
+/** What a request is for. */
+export type Resource = 'api' | 'mcp';
+
+interface Origin {
+  readonly address: string;
+  readonly resource: Resource;
+}
+
+function assertNotDelegated(operation: Operation, { actor }: Identity): void {
+  if ((operation as { 'x-not-delegated'?: boolean })['x-not-delegated'] !== true) return;
+  if (actor?.kind === 'oauth_client' || actor?.kind === 'agent') throw new ApiError('DELEGATED_CREDENTIAL');
 }
 
 function assertScopes(operation: Operation, held: readonly string[]): void {

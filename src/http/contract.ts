@@ -12,7 +12,7 @@ import type {
 import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
-import { createAuthentication, type Identity } from './authentication.ts';
+import { createAuthentication, type Identity, type Resource } from './authentication.ts';
 import { ContractValidator } from './contract-validator.ts';
 import { deprecatedOperations, type Deprecated } from './deprecation.ts';
 import { validationFailed } from './faults.ts';
@@ -47,6 +47,8 @@ export interface Exchange {
   readonly path: string;
   readonly search: string;
   readonly client: Client;
+  /** What the client's token must be for; the API unless told. */
+  readonly resource?: Resource;
   /** Headers of the answer, whatever it will be. */
   readonly answerHeaders: Record<string, string>;
   /** The parsed body, once there is one. */
@@ -128,13 +130,14 @@ export async function bindContract(
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
       const marks = operation as Marks;
       const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = marks;
-      if (!mediaTypes.includes('application/json')) {
+      if (!isJson(mediaTypes, request.headers)) {
         const owner = identityOf(context).actor?.developerId ?? '';
         const hold = (body: AsyncIterable<Uint8Array>) => {
           exchange.isHeld = true;
           return held.hold(exchange, owner, body);
         };
         request.upload = await openUpload(exchange, mediaTypes, hold, limit);
+        if (scope) await countRequest(services, scope, undefined, exchange.client, exchange.answerHeaders);
         return;
       }
       const { bytes, value } = await readJsonBody(exchange.request, limit);
@@ -210,6 +213,16 @@ function identityOf({ security }: Context): Identity {
 function toResponse(answer: HandlerResponse<OperationId>): HttpResponse {
   const response: HttpResponse = answer;
   return response.body === undefined ? response : { ...response, mediaType: 'application/json' };
+}
+
+/** Whether a body is to be read as JSON: of an operation that takes other types too, unless it is one of them. */
+function isJson(mediaTypes: readonly string[], headers: ContractRequest['headers']): boolean {
+  if (!mediaTypes.includes('application/json')) return false;
+  const sent = String(headers['content-type'] ?? '')
+    .split(';')[0]!
+    .trim()
+    .toLowerCase();
+  return sent === 'application/json' || !mediaTypes.includes(sent);
 }
 
 /** The application that a body names; undefined when it names none. */

@@ -4,8 +4,6 @@ import { catalogue, errorSlug, type CatalogueEntry } from '../errors/catalogue.t
 import { isUnavailable, isUnstorableInput } from '../platform/database/index.ts';
 import type { HttpResponse } from './response.ts';
 
-/** RFC 6750, section 3. */
-const CHALLENGE = 'Bearer realm="latchkey"';
 const PROBLEM_JSON = 'application/problem+json';
 
 /** What an error's answer says besides the error. */
@@ -16,6 +14,10 @@ export interface ProblemContext {
   readonly requestId: string;
   readonly timestamp: Date;
   readonly webUrl: string;
+  /** Where the metadata of the resource are that the request is for (RFC 9728). */
+  readonly resourceMetadata: string;
+  /** Whether the request has brought a bearer token. */
+  readonly hasToken: boolean;
 }
 
 /** The error to answer with when something was thrown: a lost database is a 503, the unforeseen a 500. */
@@ -44,13 +46,9 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
   };
   const headers: Record<string, string> = {};
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
-  if (error.challenge !== undefined) headers['WWW-Authenticate'] = error.challenge;
-  if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = CHALLENGE;
+  const challenge = error.challenge ?? bearerChallenge(error, context);
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
   if (error.code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${error.members?.['size']}`;
-  if (error.code === 'INSUFFICIENT_SCOPE') {
-    headers['WWW-Authenticate'] =
-      `${CHALLENGE}, error="insufficient_scope", scope="${error.members?.['scope']}"`;
-  }
 
   if (acceptsProblem(context.accept)) {
     const body = {
@@ -72,9 +70,30 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
     message: error.detail,
     ...hint,
     type,
-    ...trace,
   };
-  return { status: error.status, mediaType: 'application/json', body, headers };
+  // A member of a protocol's own, such as `error`, gives way to the model's.
+  return { status: error.status, mediaType: 'application/json', body: { ...trace, ...body }, headers };
+}
+
+/** What every 401 asks for, and a token without the scope that it takes (RFC 6750, section 3). */
+function bearerChallenge(
+  error: ApiError,
+  { resourceMetadata, hasToken }: ProblemContext,
+): string | undefined {
+  const parameters = { realm: 'latchkey', resource_metadata: resourceMetadata };
+  if (error.code === 'INSUFFICIENT_SCOPE') {
+    return bearer({ ...parameters, error: 'insufficient_scope', scope: String(error.members?.['scope']) });
+  }
+  if (error.status !== 401) return undefined;
+  return bearer(
+    error.code === 'UNAUTHORIZED' && hasToken ? { ...parameters, error: 'invalid_token' } : parameters,
+  );
+}
+
+function bearer(parameters: Readonly<Record<string, string>>): string {
+  return `Bearer ${Object.entries(parameters)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}`;
 }
 
 function acceptsProblem(accept: string | undefined): boolean {

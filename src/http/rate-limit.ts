@@ -6,7 +6,7 @@ import type { Client } from '../platform/address.ts';
  * What a limit counts for: one application, or all of the requests of a kind that belongs to none. `x-rate-limit` of an
  * operation says which.
  */
-export type RateLimitScope = 'application' | 'developers' | 'sandbox';
+export type RateLimitScope = 'application' | 'developers' | 'sandbox' | 'agents';
 
 /**
  * Counts a request and writes its headers: those of draft-ietf-httpapi-ratelimit-headers-07.

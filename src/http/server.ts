@@ -9,6 +9,7 @@ import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
 import { createClientOf } from './client-address.ts';
+import { bearerToken } from './bearer.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -68,6 +69,11 @@ export function createHttpServer(deps: Dependencies): Server {
       requestId,
       timestamp: clock.now(),
       webUrl: webUrl(),
+      resourceMetadata: services.addresses.resourceMetadata(
+        request?.headers.host,
+        request ? pathOf(request) : '',
+      ),
+      hasToken: bearerToken(request?.headers.authorization) !== undefined,
     });
     if (!(error instanceof MethodNotAllowed)) return response;
     return { ...response, headers: { ...response.headers, Allow: error.allow } };

@@ -65,8 +65,8 @@ export interface AgentIdentity {
   /** The payment that it was bought with. */
   readonly reference: string;
   readonly scopes: typeof SCOPES;
+  readonly issuedAt: Date;
   readonly expiresAt: Date;
-  readonly expiresInSeconds: number;
 }
 
 /** Access that machines pay for by themselves, one challenge a payment: MPP, the HTTP authentication scheme `Payment`. */
@@ -209,8 +209,13 @@ export function createMachinePayments(deps: Dependencies): MachinePayments {
 
       const issuedAt = clock.now();
       const expiresAt = new Date(issuedAt.getTime() + ACCESS_MS);
-      const scope = SCOPES.join(' ');
-      const token = await tokens.signAgentToken({ reference, scope, issuedAt, expiresAt });
+      const token = await tokens.signAccessToken({
+        subject: reference,
+        clientId: reference,
+        scopes: SCOPES,
+        issuedAt,
+        expiresAt,
+      });
       const settled = await store.settleClaim(knex, challengeId, {
         payment_ref: paymentRef,
         token_digest: tokenDigest(token),
@@ -229,10 +234,9 @@ export function createMachinePayments(deps: Dependencies): MachinePayments {
 
     async authenticate(token) {
       const found = await store.findAgentToken(knex, tokenDigest(token));
-      const left = (found?.expires_at?.getTime() ?? 0) - clock.now().getTime();
-      if (!found || left <= 0) return undefined;
+      if (!found?.expires_at || found.expires_at <= clock.now()) return undefined;
       const { reference, expires_at: expiresAt } = found;
-      return { reference, scopes: SCOPES, expiresAt: expiresAt!, expiresInSeconds: Math.floor(left / 1000) };
+      return { reference, scopes: SCOPES, issuedAt: new Date(expiresAt.getTime() - ACCESS_MS), expiresAt };
     },
 
     async clearExpired() {

@@ -29,6 +29,8 @@ import * as createTestProcessor from './20261122080000_create_test_processor.ts'
 import * as createMachinePayments from './20261122080100_create_machine_payments.ts';
 import * as extendResellerLedger from './20261122080200_extend_reseller_ledger.ts';
 import * as sellPlans from './20261122080300_sell_plans.ts';
+import * as createOAuth from './20261123000000_create_oauth.ts';
+import * as createAgents from './20261123000100_create_agents.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -64,6 +66,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122080100_create_machine_payments': createMachinePayments,
   '20261122080200_extend_reseller_ledger': extendResellerLedger,
   '20261122080300_sell_plans': sellPlans,
+  '20261123000000_create_oauth': createOAuth,
+  '20261123000100_create_agents': createAgents,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -25,7 +25,10 @@ export type IdPrefix =
   | 'sub'
   | 'inv'
   | 'pay'
-  | 'agt';
+  | 'agt'
+  | 'rcv'
+  | 'cli'
+  | 'grt';
 
 /** Makes record ids: a type prefix and a UUIDv7 in TypeID form, so that ids sort by time of creation. */
 export type NewId = (prefix: IdPrefix) => string;

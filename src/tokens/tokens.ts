@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { CompactEncrypt, errors, jwtVerify, SignJWT } from 'jose';
 import type { Keys } from '../keys/keys.ts';
 import type { Random } from '../platform/random.ts';
+import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 
 export interface SessionClaims {
   readonly sessionId: string;
@@ -11,16 +12,13 @@ export interface SessionClaims {
   readonly expiresAt: Date;
 }
 
-export interface DeveloperClaims {
-  readonly developerId: string;
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-}
-
-export interface AgentClaims {
-  /** The payment that the access was bought with. */
-  readonly reference: string;
-  readonly scope: string;
+/** The claims of an access token that are not the same for all of them. */
+export interface AccessTokenClaims {
+  /** For whom the client acts: a developer, or the client itself. */
+  readonly subject: string;
+  /** Who acts. */
+  readonly clientId: string;
+  readonly scopes: readonly string[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
 }
@@ -42,10 +40,8 @@ export interface Tokens {
   signSessionToken(claims: SessionClaims): Promise<string>;
   /** A JWE (RFC 7516), `dir` and `A256GCM`, not compressed, around a session's JWS. */
   encryptSessionToken(signedToken: string): Promise<string>;
-  /** A JWS of another `typ`, so that a developer's token is never taken for a session's. */
-  signDeveloperToken(claims: DeveloperClaims): Promise<string>;
-  /** A JWS of a `typ` of its own, for an agent that has paid. */
-  signAgentToken(claims: AgentClaims): Promise<string>;
+  /** A JWT access token (RFC 9068) for this API: of developers, and of agents. */
+  signAccessToken(claims: AccessTokenClaims): Promise<string>;
   /** A JWS of a `typ` of its own: good for the sandbox and for nothing else. */
   signSandboxToken(claims: SandboxClaims & { readonly issuedAt: Date }): Promise<string>;
   /** What a sandbox token says, expired or not; undefined for everything that is not one of ours. */
@@ -53,9 +49,16 @@ export interface Tokens {
 }
 
 const SANDBOX_TYPE = 'sandbox+jwt';
+/** RFC 9068, section 2.1. */
+const ACCESS_TOKEN_TYPE = 'at+jwt';
 
 /** @param issuer `{base_url}`, the `iss` of every token */
-export function createTokens(keys: Keys, random: Random, issuer: () => string): Tokens {
+export function createTokens(
+  keys: Keys,
+  signingKeys: Pick<SigningKeys, 'sign'>,
+  random: Random,
+  issuer: () => string,
+): Tokens {
   const { tokenSigning, tokenEncryption } = keys;
 
   function sign(
@@ -80,12 +83,17 @@ export function createTokens(keys: Keys, random: Random, issuer: () => string): 
       new CompactEncrypt(Buffer.from(signedToken))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', cty: 'JWT', kid: tokenEncryption.id })
         .encrypt(tokenEncryption.key),
-    signDeveloperToken: (claims) =>
-      sign('developer+jwt', claims.developerId, { jti: random.bytes(16).toString('base64url') }, claims),
-    signAgentToken: (claims) => {
-      const jti = random.bytes(16).toString('base64url');
-      return sign('agent+jwt', claims.reference, { jti, scope: claims.scope }, claims);
-    },
+    signAccessToken: ({ subject, clientId, scopes, issuedAt, expiresAt }) =>
+      signingKeys.sign(ACCESS_TOKEN_TYPE, {
+        iss: issuer(),
+        sub: subject,
+        aud: issuer(),
+        client_id: clientId,
+        scope: scopes.join(' '),
+        jti: random.bytes(16).toString('base64url'),
+        iat: Math.floor(issuedAt.getTime() / 1000),
+        exp: Math.floor(expiresAt.getTime() / 1000),
+      }),
     signSandboxToken: (claims) =>
       sign(SANDBOX_TYPE, claims.username, { aud: claims.appId, machine: claims.machine }, claims),
 
@@ -123,6 +131,32 @@ function isCanonical(token: string): boolean {
 interface Times {
   readonly issuedAt: Date;
   readonly expiresAt: Date;
+}
+
+/** What a JWT says of itself, believed by nobody: enough to know which row to ask. */
+export interface Claimed {
+  readonly typ: string | undefined;
+  readonly keyId: string | undefined;
+  readonly clientId: string | undefined;
+}
+
+/** @returns undefined for what is no JWT in its one form */
+export function readClaimed(token: string): Claimed | undefined {
+  if (token.split('.').length !== 3 || !isCanonical(token)) return undefined;
+  const [header, payload] = token.split('.').map((part) => {
+    try {
+      return JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>;
+    } catch {
+      return undefined;
+    }
+  });
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  if (typeof header !== 'object' || typeof payload !== 'object' || !header || !payload) return undefined;
+  return {
+    typ: text(header['typ']),
+    keyId: text(header['kid']),
+    clientId: text(payload['client_id']),
+  };
 }
 
 /** SHA-256: all that is kept of a token or a session id. */

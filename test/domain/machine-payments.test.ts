@@ -45,7 +45,7 @@ const create = (networkId: string | undefined) =>
       },
     },
     keys: { challengeDigest: digest } as Keys,
-    tokens: { signAgentToken: async () => randomBytes(16).toString('hex') } as unknown as Tokens,
+    tokens: { signAccessToken: async () => randomBytes(16).toString('hex') } as unknown as Tokens,
     limits: services.limits,
     clock,
     random: systemRandom,

@@ -1,0 +1,215 @@
+import type { Actor } from '../audit/audit.ts';
+import type { Scope } from '../developers/developers.ts';
+import type { Page, PageRequest } from '../paging/page.ts';
+import type { Client } from '../platform/address.ts';
+
+export type RegistrationType = 'agent-provider' | 'email-verification' | 'anonymous' | 'developer';
+export type CredentialType = 'bearer_token' | 'jwt' | 'sandbox_token' | 'ephemeral_key';
+
+/** What an agent acts with. */
+export interface Credential {
+  readonly type: CredentialType;
+  /** The secret itself: it is shown once. */
+  readonly credential: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+}
+
+/** What an agent asks for when it registers itself: as auth.md (v0.1) has it. */
+export interface RegistrationRequest {
+  readonly type: 'identity_assertion' | 'anonymous';
+  readonly assertionType?: 'urn:ietf:params:oauth:token-type:id-jag' | 'verified_email' | undefined;
+  /** An ID-JAG, or an e-mail address. */
+  readonly assertion?: string | undefined;
+  readonly requestedCredentialType?: string | undefined;
+  /** What it calls itself. */
+  readonly name?: string | undefined;
+}
+
+/** With what somebody can take an agent for his own. */
+export interface ClaimHandle {
+  readonly claimToken: string;
+  readonly expiresAt: Date;
+  readonly postClaimScopes: readonly Scope[];
+}
+
+export interface Registration {
+  readonly agentId: string;
+  readonly registrationType: Exclude<RegistrationType, 'developer'>;
+  /** Undefined where the agent gets one with its claim. */
+  readonly credential: Credential | undefined;
+  /** Undefined where it acts for somebody already. */
+  readonly claim: ClaimHandle | undefined;
+}
+
+export interface ClaimRequest {
+  readonly claimToken?: string | undefined;
+  readonly email?: string | undefined;
+  readonly otp?: string | undefined;
+  readonly requestedCredentialType?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** A claim that has begun: the mail is on its way. */
+export interface InitiatedClaim {
+  readonly status: 'initiated';
+  readonly agentId: string;
+  readonly attemptId: string;
+  readonly expiresAt: Date;
+  /** Of a claim that began with an e-mail address alone. */
+  readonly claim: ClaimHandle | undefined;
+}
+
+export interface CompletedClaim {
+  readonly status: 'claimed';
+  readonly agentId: string;
+  readonly scopes: readonly Scope[];
+  /** Undefined where the agent keeps the one that it has, and asked for no other. */
+  readonly credential: Credential | undefined;
+}
+
+export interface Agent {
+  readonly agentId: string;
+  readonly registrationType: RegistrationType;
+  readonly name: string | null;
+  readonly issuer: string | null;
+  readonly subject: string | null;
+  readonly clientId: string | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+/** What can be told of a credential that was shown already. */
+export interface LiveCredential extends Omit<Credential, 'credential'> {
+  readonly createdAt: Date;
+}
+
+/** Whom a live credential stands for. */
+export interface AgentIdentity {
+  readonly agentId: string;
+  /** Null until somebody has claimed the agent. */
+  readonly developerId: string | null;
+  readonly scopes: readonly Scope[];
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** What the page of a mailed link shows. */
+export interface ClaimView {
+  /** `open`: it can be confirmed, or rejected. */
+  readonly state: 'open' | 'claimed' | 'rejected' | 'expired';
+  readonly email: string;
+  readonly agentName: string | null;
+  /** Who has asserted the agent's identity. */
+  readonly issuer: string | null;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+  /** Whether whoever confirms must sign in: there is an account of this address that has a password. */
+  readonly asksPassword: boolean;
+}
+
+/** What people do on the page of a mailed link. The token in its address is a secret. */
+export interface ClaimPage {
+  /** @returns undefined for an address that was never mailed, or is not the last one that was */
+  view(viewToken: string): Promise<ClaimView | undefined>;
+  /**
+   * Makes a new code of six digits for the agent: the last one counts, for ten minutes.
+   * @returns undefined like `view`; `denied` when the password is not that of the account
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  confirm(
+    viewToken: string,
+    password: string | undefined,
+    client: Client,
+  ): Promise<{ readonly otp: string; readonly expiresAt: Date } | { readonly denied: true } | undefined>;
+  /** Ends the claim: this agent is not wanted. @returns whether there was one */
+  reject(viewToken: string): Promise<boolean>;
+}
+
+/** Agents: programs that provision themselves, for whom they act, and what they act with. */
+export interface Agents {
+  /**
+   * @throws ApiError VALIDATION_FAILED, INVALID_ASSERTION, INTERACTION_REQUIRED, UNSUPPORTED_CREDENTIAL_TYPE,
+   *   TOO_MANY_REQUESTS
+   */
+  register(request: RegistrationRequest, client: Client): Promise<Registration>;
+  /**
+   * Begins a claim, or completes it where there is an `otp`.
+   * @throws ApiError VALIDATION_FAILED, INVALID_CLAIM_TOKEN, OTP_INVALID, OTP_EXPIRED, CLAIM_EXPIRED, ALREADY_CLAIMED,
+   *   UNSUPPORTED_CREDENTIAL_TYPE, TOO_MANY_REQUESTS
+   */
+  claim(request: ClaimRequest, client: Client): Promise<InitiatedClaim | CompletedClaim>;
+  readonly claimPage: ClaimPage;
+  /** Revokes one credential, by whoever has it. One that is unknown is revoked already (RFC 7009, section 2.2). */
+  revokeCredential(credential: string, client: Client): Promise<void>;
+  /**
+   * Takes the word of a trusted issuer that an agent is to be revoked.
+   * @param token a Security Event Token (RFC 8417) or a logout token
+   * @throws ApiError INVALID_SECURITY_EVENT
+   */
+  receiveSecurityEvent(token: string, kind: 'secevent' | 'logout', client: Client): Promise<void>;
+  /**
+   * What an ID-JAG is worth at the token endpoint, once: RFC 7523 and draft-ietf-oauth-identity-assertion-authz-grant.
+   * @param clientId who has authenticated there
+   * @throws ApiError INVALID_ASSERTION, INTERACTION_REQUIRED
+   */
+  exchangeAssertion(
+    assertion: string,
+    clientId: string,
+    client: Client,
+  ): Promise<{ readonly agentId: string; readonly developerId: string; readonly scopes: readonly Scope[] }>;
+  /** Whom a credential stands for now; undefined when it is nobody's. */
+  authenticate(credential: string): Promise<AgentIdentity | undefined>;
+  /** @param held the scopes of the token that makes it. @throws ApiError INSUFFICIENT_SCOPE */
+  create(
+    actor: Actor,
+    held: readonly Scope[],
+    wanted: {
+      readonly name: string;
+      readonly credentialType: 'bearer_token' | 'jwt';
+      readonly scopes: readonly Scope[];
+    },
+  ): Promise<{ readonly agent: Agent; readonly credential: Credential }>;
+  list(developerId: string, page: PageRequest): Promise<Page<Agent>>;
+  /** @throws ApiError AGENT_NOT_FOUND */
+  get(
+    developerId: string,
+    agentId: string,
+  ): Promise<{ readonly agent: Agent; readonly credentials: readonly LiveCredential[] }>;
+  /** Revokes an agent with all that it holds. @throws ApiError AGENT_NOT_FOUND */
+  revoke(actor: Actor, agentId: string): Promise<void>;
+  /** Revokes every agent of the developer. @returns how many were alive */
+  revokeAll(actor: Actor): Promise<number>;
+  /** Deletes some of what has expired. @returns how many */
+  clearExpired(): Promise<number>;
+}
+
+/** What an agent may do before somebody has claimed it, by its credential. */
+export const PRE_CLAIM_SCOPES = {
+  sandbox_token: ['auth:client'],
+  ephemeral_key: ['auth:client', 'agent:execute'],
+} as const satisfies Partial<Record<CredentialType, readonly Scope[]>>;
+
+/** What an agent may do for the developer who has claimed it. */
+export const POST_CLAIM_SCOPES: readonly Scope[] = ['read', 'write', 'auth:client', 'agent:execute'];
+
+export function createAgents(): Agents {
+  const pending = (): never => {
+    throw new Error('not built');
+  };
+  return {
+    register: pending,
+    claim: pending,
+    claimPage: { view: pending, confirm: pending, reject: pending },
+    revokeCredential: pending,
+    receiveSecurityEvent: pending,
+    exchangeAssertion: pending,
+    authenticate: async () => undefined,
+    create: pending,
+    list: async () => ({ data: [], nextCursor: null }),
+    get: pending,
+    revoke: pending,
+    revokeAll: async () => 0,
+    clearExpired: async () => 0,
+  };
+}
