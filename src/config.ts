@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { canonicalNetwork } from './platform/address.ts';
 import { LOG_LEVELS } from './platform/logger.ts';
+import { parseMailbox, type Mailbox } from './platform/mail/mailbox.ts';
 import { decodeMasterKey } from './platform/master-key.ts';
 import type { StripeSettings } from './platform/payments/index.ts';
 import { StartupError } from './platform/startup-error.ts';
@@ -186,6 +187,26 @@ export const settings = {
     description:
       'Addresses and networks in CIDR form, separated by commas, that webhooks may reach although they are private. Without it they reach public addresses alone.',
   },
+  SMTP_URL: {
+    parse: z
+      .url({ protocol: /^smtps?$/, hostname: /.*/, error: 'must be an smtp:// or smtps:// address' })
+      .optional(),
+    default: 'none: mails are files in the folder `mail` of `DATA_DIR`, and announced in the log',
+    description:
+      'The server that sends mail: `smtp://user:password@host:port`, which goes over to TLS where the server offers STARTTLS, or `smtps://…`, with TLS from the beginning. Ports are 587 and 465 unless told. User and password are percent-encoded; but to this machine itself they are sent over TLS alone.',
+  },
+  MAIL_FROM: {
+    parse: z
+      .string()
+      .transform(parseMailbox)
+      .refine((from): from is Mailbox => from !== undefined, {
+        error: 'must be a mail address, or a name and one: Latchkey <no-reply@example.com>',
+      })
+      .optional(),
+    default:
+      '`Latchkey <no-reply@…>` of the host of `WEB_URL`, or of `localhost` where that is an IP address',
+    description: 'Whom mails are from: `address` or `Name <address>`.',
+  },
   ADMIN_TOKEN: {
     parse: z
       .string()
@@ -282,6 +303,10 @@ export interface Config {
   readonly maxEventClients: number;
   readonly eventDays: number;
   readonly webhookNetworks: readonly string[];
+  /** Undefined for mails that are files. */
+  readonly smtpUrl: string | undefined;
+  /** Undefined for one of the host of the web pages. */
+  readonly mailFrom: Mailbox | undefined;
   /** Every one of them is taken. */
   readonly adminTokens: readonly string[] | undefined;
   /** Undefined for the embedded test processor. */
@@ -335,6 +360,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     maxEventClients: read('MAX_EVENT_CLIENTS'),
     eventDays: read('EVENT_DAYS'),
     webhookNetworks: read('WEBHOOK_NETWORKS'),
+    smtpUrl: read('SMTP_URL'),
+    mailFrom: read('MAIL_FROM'),
     adminTokens: read('ADMIN_TOKEN'),
     stripe:
       secretKey === undefined

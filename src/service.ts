@@ -13,6 +13,8 @@ import { systemClock, type Clock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/index.ts';
 import { createNewId } from './platform/ids.ts';
 import type { Logger } from './platform/logger.ts';
+import { openMail } from './platform/mail/index.ts';
+import { defaultMailbox } from './platform/mail/mailbox.ts';
 import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
 import type { Services } from './services.ts';
@@ -62,6 +64,9 @@ export async function startService(
       opened.defer(() => together(serving));
       const realtime = services.realtime.start();
       serving.push(() => realtime.stop());
+      // Before any request, for which there must be a queue to put its mail into.
+      const mails = await services.mails.start();
+      serving.push(() => mails.stop());
       const mqttListener = await listenForMqtt(services, config);
       if (mqttListener) serving.push(() => mqttListener.close());
       await listen(server, config);
@@ -128,13 +133,16 @@ async function withDatabase<Result>(
   const webUrl = () => config.webUrl ?? known.baseUrl;
   const nodeId = createNewId(clock, random)('node');
   try {
-    const { databaseUrl, dataDir, brokerUrl, filesUrl } = config;
+    const { databaseUrl, dataDir, brokerUrl, filesUrl, smtpUrl } = config;
     const database = await openDatabase({ databaseUrl, dataDir, logger });
     opened.defer(() => database.close());
     const broker = await openBroker({ brokerUrl, nodeId, logger });
     opened.defer(() => broker.close());
     const blobs = await openBlobs({ filesUrl, folder: join(dataDir, 'files') });
     opened.defer(() => blobs.close());
+    const from = () => config.mailFrom ?? defaultMailbox(webUrl());
+    const mail = await openMail({ smtpUrl, folder: join(dataDir, 'mail'), from }, { clock, random, logger });
+    opened.defer(() => mail.close());
     const mqtt = await openMqttServer(logger);
     opened.defer(() => mqtt.close());
     const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
@@ -143,6 +151,7 @@ async function withDatabase<Result>(
       database,
       broker,
       blobs,
+      mail,
       mqtt,
       networks,
       nodeId,

@@ -22,6 +22,7 @@ import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Licenses } from './licenses/licenses.ts';
 import type { Limits } from './limits/limits.ts';
 import type { MachinePayments } from './machine-payments/machine-payments.ts';
+import type { Mails } from './mails/mails.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
 import type { Authorizations, OAuthClients } from './oauth/oauth.ts';
@@ -72,6 +73,7 @@ export interface Services {
   readonly limits: Limits;
   readonly logins: Logins;
   readonly machinePayments: MachinePayments;
+  readonly mails: Mails;
   readonly metrics: Metrics;
   readonly moderation: Moderation;
   readonly oauthClients: OAuthClients;

@@ -18,6 +18,7 @@ import { createKeyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { loadOrCreateAdminToken } from '../platform/admin-token.ts';
 import { loadOrCreateMasterKey } from '../platform/master-key.ts';
+import type { Mail } from '../platform/mail/index.ts';
 import type { MqttServer } from '../platform/mqtt/index.ts';
 import type { Random } from '../platform/random.ts';
 import { loadSigningKeys } from '../signing-keys/signing-keys.ts';
@@ -30,6 +31,7 @@ export interface Surroundings {
   readonly database: Database;
   readonly broker: Broker;
   readonly blobs: Blobs;
+  readonly mail: Mail;
   readonly mqtt: MqttServer;
   readonly networks: AnonymousNetworks;
   readonly nodeId: string;

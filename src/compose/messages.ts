@@ -1,3 +1,4 @@
+import { createMails } from '../mails/mails.ts';
 import { createJobs } from '../platform/jobs/index.ts';
 import { createOutboundHttp } from '../platform/outbound-http/index.ts';
 import { createRealtime } from '../realtime/realtime.ts';
@@ -9,18 +10,20 @@ import type { Foundation } from './foundation.ts';
 import type { Licensing } from './licensing.ts';
 import type { Products } from './products.ts';
 
-/** Who is told of events: webhooks, clients that listen, and a broker outside. */
+/** Who is told of what: webhooks, clients that listen, and a broker outside of events, people by mail. */
 export function composeMessages(before: Foundation & Accounts & Licensing & Products) {
   const { config, database, broker, statistics } = before;
+  const jobs = createJobs({ ...before, listen: database.listen });
   const webhooks = createWebhooks({
     ...before,
-    jobs: createJobs({ ...before, listen: database.listen }),
+    jobs,
     outbound: createOutboundHttp({ networks: config.webhookNetworks }),
   });
   const consumers = [statistics.count, webhooks.enqueue];
   const relay = createRelay({ ...before, listen: database.listen, consumers });
   return {
     webhooks,
+    mails: createMails({ ...before, jobs }),
     relay,
     realtime: createRealtime({ ...before, relay, capacity: config.maxEventClients }),
     brokerFeed: broker.embedded ? undefined : createBrokerFeed({ ...before, relay }),

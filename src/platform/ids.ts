@@ -28,7 +28,8 @@ export type IdPrefix =
   | 'agt'
   | 'rcv'
   | 'cli'
-  | 'grt';
+  | 'grt'
+  | 'mail';
 
 /** Makes record ids: a type prefix and a UUIDv7 in TypeID form, so that ids sort by time of creation. */
 export type NewId = (prefix: IdPrefix) => string;

@@ -46,8 +46,11 @@ test('the tables are made once, however many begin at once', async () => {
     await Promise.all(Array.from({ length: 3 }, () => installJobs(patient.knex, logger)));
     await installJobs(patient.knex, logger);
   });
-  const { rows } = await client.query('select name, policy from pgboss.queue');
-  expect(rows).toEqual([{ name: 'webhooks', policy: 'short' }]);
+  const { rows } = await client.query('select name, policy from pgboss.queue order by name');
+  expect(rows).toEqual([
+    { name: 'mails', policy: 'standard' },
+    { name: 'webhooks', policy: 'short' },
+  ]);
 });
 
 describe('of one key', () => {
@@ -140,12 +143,13 @@ test('a worker that is stopped gives back what it cannot end, at once', async ()
 
 test('two who ask for the same keys in another order do not wait for each other', async () => {
   const { jobs } = await work(async () => {});
-  const ask = (db: Knex, keys: readonly string[]) =>
-    jobs.send(
+  const ask = async (db: Knex, keys: readonly string[]): Promise<void> => {
+    await jobs.send(
       db,
       'webhooks',
       keys.map((key) => ({ key, slow: false })),
     );
+  };
   const client = await connectTo(databaseUrl);
   const waiting = async () => {
     const { rows } = await client.query<{ waiting: number }>(

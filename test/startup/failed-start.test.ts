@@ -37,20 +37,20 @@ test('a start that fails after it listens ends all that it began, and says why',
   };
   const before = sockets();
 
-  // The queue of jobs is the last that starts; it starts once before, where its tables are made.
+  // The queue of jobs is the last that starts; it starts twice before, where its tables are made and for mails.
   const { start } = PgBoss.prototype;
   const late = new Error('The queue of jobs failed.');
   let listened: unknown[] = [];
   const starting = vi.spyOn(PgBoss.prototype, 'start').mockImplementation(async function (this: PgBoss) {
     const boss = await start.call(this);
-    if (starting.mock.calls.length === 1) return boss;
+    if (starting.mock.calls.length <= 2) return boss;
     listened = [await listens(port), await listens(mqttPort)];
     throw late;
   });
   onTestFinished(() => starting.mockRestore());
 
   await expect(startService(config, createLogger('fatal'))).rejects.toBe(late);
-  expect(starting).toHaveBeenCalledTimes(2);
+  expect(starting).toHaveBeenCalledTimes(3);
   expect(listened).toEqual([true, true]);
   expect([await listens(port), await listens(mqttPort)]).toEqual([false, false]);
   await expect.poll(sockets).toBeLessThanOrEqual(before);

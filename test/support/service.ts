@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import PostalMime, { type Email } from 'postal-mime';
 import { afterAll } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -6,6 +9,7 @@ import { startService, type RunningService } from '../../src/service.ts';
 import { Api } from './api.ts';
 import { TestClock } from './clock.ts';
 import { createTestDatabase } from './database.ts';
+import { temporaryFolder } from './processes.ts';
 
 /** The master key of every test service: two of them on one database must share it. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
@@ -20,25 +24,41 @@ export interface TestService extends RunningService {
   readonly api: Api;
   readonly clock: TestClock;
   readonly databaseUrl: string;
+  /**
+   * The mails that it has sent so far, the oldest first. They are sent behind the answer: poll for them. Of services on one
+   * database any may send a mail: give them one `DATA_DIR`.
+   */
+  mailbox(): Promise<readonly Email[]>;
 }
 
 /**
- * Starts a whole service in this process, on a free port and a database of its own, under a clock that the test moves.
+ * Starts a whole service in this process, on a free port, a database and a data folder of its own, under a clock that the
+ * test moves.
  * It stops after the last test of the file.
  * @param environment settings that differ
  */
 export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
+  const dataDir = environment['DATA_DIR'] ?? (await temporaryFolder(afterAll));
   const config = loadConfig({
     ...UNLIMITED,
     PORT: '0',
     MASTER_KEY,
     ADMIN_TOKEN,
     DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
     ...environment,
   });
   const service = await startService(config, createLogger('fatal'), { clock });
   afterAll(() => service.stop());
-  return { ...service, api: new Api(service.baseUrl), clock, databaseUrl };
+  const mailbox = () => readMails(join(dataDir, 'mail'));
+  return { ...service, api: new Api(service.baseUrl), clock, databaseUrl, mailbox };
+}
+
+/** The mails of a folder that mails are written to, in the order of their names. */
+export async function readMails(folder: string): Promise<readonly Email[]> {
+  const names = await readdir(folder).catch(() => []);
+  const mails = names.filter((name) => name.endsWith('.eml') && !name.startsWith('.')).sort();
+  return Promise.all(mails.map(async (name) => PostalMime.parse(await readFile(join(folder, name)))));
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { fromKnex, PgBoss, type Job } from 'pg-boss';
+import { fromKnex, PgBoss, type JobWithMetadata } from 'pg-boss';
 import { isUnavailable, type Database } from '../database/index.ts';
 import type { Logger } from '../logger.ts';
 import { repeatedly } from '../repeatedly.ts';
@@ -10,21 +10,29 @@ const SCHEMA = 'pgboss';
 const NOT_ALLOWED = '42501';
 
 /** The queues there are. */
-export type QueueName = 'webhooks';
+export type QueueName = 'webhooks' | 'mails';
 
-/** Work is asked for by key. While a request of a key waits, another one adds nothing; of one key, one is worked on at a time. */
-const QUEUES: readonly QueueName[] = ['webhooks'];
-const TERMS = {
-  policy: 'short',
+const COMMON = {
   notify: true,
   // A worker that was killed is noticed when its heartbeat is as old as this, by a look that is taken every 5 s.
   heartbeatSeconds: 10,
   expireInSeconds: 900,
-  retryLimit: 10_000,
-  retryDelay: 1,
   retentionSeconds: 31_536_000,
   deleteAfterSeconds: 60,
 } as const;
+const TERMS = {
+  // While a request of a key waits, another one adds nothing.
+  webhooks: { ...COMMON, policy: 'short', retryLimit: 10_000, retryDelay: 1 },
+  // Some seconds later, then twice as late each time, up to two hours: for about a day.
+  mails: {
+    ...COMMON,
+    policy: 'standard',
+    retryLimit: 23,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 7_200,
+  },
+} as const satisfies Record<QueueName, object>;
 const HEARTBEAT_MS = 3_000;
 const SUPERVISE_SECONDS = 5;
 const CLEAR_SECONDS = 300;
@@ -40,24 +48,29 @@ export interface JobRequest {
   readonly key: string;
   /** Whether it may take long: of the places for work, slow requests get no more than half. */
   readonly slow: boolean;
+  /** What the worker gets beside the key. It is kept in clear text, and for a minute after the work is done. */
+  readonly payload?: string;
 }
 
 /**
- * Does the work of a key. When it throws, it is done again, after a second.
+ * Does the work of a key. When it throws, it is done again, as the queue's terms say: `webhooks` after a second, `mails` for a
+ * day.
  * @param signal aborted when this process must end: whoever throws then leaves the work to another one
+ * @param payload of the request; empty when it had none
  */
-export type Worker = (key: string, signal: AbortSignal) => Promise<void>;
+export type Worker = (key: string, signal: AbortSignal, payload: string) => Promise<void>;
 
 /**
- * A queue in the database, worked on by every node. A request is worked on at least once, whatever is killed: work whose
- * worker is gone is taken up by another one 10 to 16 s later.
+ * Queues in the database, worked on by every node. Work is asked for by key, and of one key one request is worked on at a
+ * time, at least once, whatever is killed: work whose worker is gone is taken up by another one 10 to 16 s later.
  */
 export interface Jobs {
   /**
-   * Asks for work, which begins when the caller's transaction has ended. Before `start` nothing is asked for: whoever needs
-   * it must look by himself for what is left to do.
+   * Asks for work, which begins when the caller's transaction has ended; after `stop` it is left to others.
+   * @returns whether it was asked for. Before the first `start` it is not: whoever needs it must look by himself for what is
+   *   left to do
    */
-  send(db: Knex, queue: QueueName, requests: readonly JobRequest[]): Promise<void>;
+  send(db: Knex, queue: QueueName, requests: readonly JobRequest[]): Promise<boolean>;
   /**
    * Begins to work.
    * @param concurrency how many keys this process works on at once
@@ -106,9 +119,9 @@ export async function installJobs(knex: Knex, logger: Logger): Promise<void> {
   const boss = createBoss(fromKnex(knex), false, logger);
   try {
     await boss.start();
-    for (const queue of QUEUES) {
-      await boss.createQueue(queue, TERMS);
-      const { policy, ...changeable } = TERMS;
+    for (const [queue, terms] of Object.entries(TERMS)) {
+      await boss.createQueue(queue, terms);
+      const { policy, ...changeable } = terms;
       await boss.updateQueue(queue, changeable);
     }
   } catch (error) {
@@ -122,47 +135,64 @@ export async function installJobs(knex: Knex, logger: Logger): Promise<void> {
 }
 
 export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
+  // One that was stopped still knows how to ask.
   let boss: PgBoss | undefined;
+  const wakers = new Map<QueueName, () => void>();
+  let listener: ReturnType<Database['listen']> | undefined;
+
+  /** One connection for all queues: a notification names the one that it is about. */
+  function hear(channel: string): ReturnType<Database['listen']> {
+    listener ??= listen([channel], (_, named) => {
+      for (const [queue, wake] of wakers) if (named === undefined || named === queue) wake();
+    });
+    return {
+      async close() {
+        if (wakers.size > 0) return;
+        const last = listener;
+        listener = undefined;
+        await last?.close();
+      },
+    };
+  }
 
   return {
     async send(db, queue, requests) {
-      if (!boss || requests.length === 0) return;
+      if (!boss) return false;
+      if (requests.length === 0) return true;
       // In one order, so that two who ask for the same keys never wait for each other.
       const sorted = requests.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-      const jobs = sorted.map(({ key, slow }) => ({
-        data: { key },
+      const jobs = sorted.map(({ key, slow, payload }) => ({
+        data: { key, payload },
         singletonKey: key,
         group: { id: key },
         priority: slow ? -1 : 0,
       }));
       await boss.insert(queue, jobs as never, { db: fromKnex(db) });
+      return true;
     },
 
     async start(queue, concurrency, worker) {
-      const wakers: (() => void)[] = [];
       const started = createBoss(
-        {
-          ...fromKnex(knex),
-          listen: async (channel) => listen([channel], () => wakers.forEach((wake) => wake())),
-        },
+        { ...fromKnex(knex), listen: async (channel) => hear(channel) },
         true,
         logger,
       );
       const working = workOn(started, queue, { concurrency, worker, logger });
-      wakers.push(working.wake);
+      wakers.set(queue, working.wake);
       try {
         await started.start();
       } catch (error) {
         await working.stop();
+        wakers.delete(queue);
         await started.stop({ graceful: false, close: false });
         throw error;
       }
-      boss = started;
+      boss ??= started;
       working.begin();
       return {
         async stop() {
           await working.stop();
-          boss = undefined;
+          wakers.delete(queue);
           await started.stop({ graceful: false, close: false });
         },
       };
@@ -170,9 +200,12 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
   };
 }
 
-interface Task extends Job<{ readonly key: string }> {
-  readonly priority?: number;
+interface Data {
+  readonly key: string;
+  readonly payload?: string;
 }
+
+type Task = JobWithMetadata<Data>;
 
 function workOn(
   boss: PgBoss,
@@ -204,14 +237,19 @@ function workOn(
     }
   }
 
+  function tell({ retryCount, retryLimit, data: { key } }: Task, error: unknown): void {
+    if (retryCount >= retryLimit) logger.error({ err: error, queue, key }, 'a job failed and is given up');
+    else if (!isUnavailable(error)) {
+      logger.warn({ err: error, queue, key }, 'a job failed and is done again');
+    }
+  }
+
   async function run(task: Task): Promise<void> {
     try {
-      await worker(task.data.key, aborting.signal);
+      await worker(task.data.key, aborting.signal, task.data.payload ?? '');
       await settle(() => boss.complete(queue, task));
     } catch (error) {
-      if (!aborting.signal.aborted && !isUnavailable(error)) {
-        logger.warn({ err: error, queue }, 'a job failed and is done again');
-      }
+      if (!aborting.signal.aborted) tell(task, error);
       await settle(() => boss.fail(queue, task));
     } finally {
       running.delete(task.id);
@@ -224,7 +262,8 @@ function workOn(
     if (!begun || free <= 0) return false;
     const slow = [...running.values()].filter((each) => each.slow).length;
     const slowFree = Math.floor(concurrency / 2) - slow;
-    const normal = await boss.fetch<{ key: string }>(queue, {
+    const normal = await boss.fetch<Data>(queue, {
+      includeMetadata: true,
       batchSize: free,
       groupConcurrency: 1,
       minPriority: 0,
@@ -232,7 +271,8 @@ function workOn(
     launch(normal, false);
     const left = Math.min(free - normal.length, slowFree);
     if (left <= 0) return normal.length > 0;
-    const others = await boss.fetch<{ key: string }>(queue, {
+    const others = await boss.fetch<Data>(queue, {
+      includeMetadata: true,
       batchSize: left,
       groupConcurrency: 1,
       maxPriority: -1,

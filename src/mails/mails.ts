@@ -1,0 +1,62 @@
+import type { Knex } from 'knex';
+import type { NewId } from '../platform/ids.ts';
+import type { Jobs } from '../platform/jobs/index.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logger.ts';
+import { checkMessage, MailRefusedError, type Mail, type MailMessage } from '../platform/mail/index.ts';
+
+/** As many as the connections that there are to a mail server. */
+const MAILS_AT_ONCE = 4;
+
+/** Mails to people, sent behind the request that causes them. */
+export interface Mails {
+  /**
+   * Sends a mail if and only if the transaction commits: at least once, by whichever node takes it. A mail that cannot be
+   * sent now is tried again for a day.
+   * @throws MailRefusedError when its recipient is no address, or its subject not one line
+   */
+  enqueue(trx: Knex.Transaction, message: Omit<MailMessage, 'id'>): Promise<void>;
+  /**
+   * Begins to send. Nothing can be enqueued before.
+   * @returns stops: what is under way gets 3 s to end, the rest is left to other nodes and the next start
+   */
+  start(): Promise<{ stop(): Promise<void> }>;
+}
+
+interface Dependencies {
+  readonly jobs: Jobs;
+  readonly mail: Mail;
+  readonly keyring: Keyring;
+  readonly newId: NewId;
+  readonly logger: Logger;
+}
+
+export function createMails({ jobs, mail, keyring, newId, logger }: Dependencies): Mails {
+  return {
+    async enqueue(trx, { to, subject, text, html }) {
+      const message: MailMessage = { to, subject, text, ...(html !== undefined && { html }) };
+      checkMessage(message);
+      const id = newId('mail');
+      const payload = keyring.seal(Buffer.from(JSON.stringify(message)), contextOf(id)).toString('base64');
+      const asked = await jobs.send(trx, 'mails', [{ key: id, slow: false, payload }]);
+      if (!asked) throw new Error('mails are enqueued before they are started');
+    },
+
+    start: () =>
+      jobs.start('mails', MAILS_AT_ONCE, async (id, signal, payload) => {
+        const sealed = Buffer.from(payload, 'base64');
+        const message = JSON.parse(keyring.open(sealed, contextOf(id)).toString()) as MailMessage;
+        try {
+          await mail.send({ ...message, id }, signal);
+        } catch (error) {
+          if (!(error instanceof MailRefusedError)) throw error;
+          logger.error({ err: error, mail_id: id }, 'a mail was refused and is not sent again');
+        }
+      }),
+  };
+}
+
+/** A mail is opened as the one that it was sealed as: a row that was copied over another one is not sent. */
+function contextOf(id: string): string {
+  return `mail:${id}`;
+}

@@ -1,0 +1,54 @@
+import { domainToASCII } from 'node:url';
+import { isIP } from 'node:net';
+
+/** Whom a mail is from. */
+export interface Mailbox {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** Longer ones are taken by no server (RFC 5321, 4.5.3.1, as corrected). */
+const LONGEST_ADDRESS = 254;
+const LONGEST_LOCAL_PART_BYTES = 64;
+const LONGEST_NAME = 200;
+/** A dot-atom, of other scripts too (RFC 6532). Quoted local parts are left out: what they are for is trouble. */
+const LOCAL_PART =
+  /^[^\s\p{Cc}\p{Cf}\p{Cs}\p{Z}()<>[\]:;@\\,."]+(\.[^\s\p{Cc}\p{Cf}\p{Cs}\p{Z}()<>[\]:;@\\,."]+)*$/u;
+const DOMAIN_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const MAILBOX = /^(?:"?([^"<>]*?)"? *<([^<>]+)>|([^"<> ]+))$/;
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+/** Whether a text is one address that mail can be sent to, without a name or brackets. */
+export function isMailAddress(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  const [local, domain] = [text.slice(0, Math.max(at, 0)), domainToASCII(text.slice(at + 1))];
+  return (
+    text.length <= LONGEST_ADDRESS &&
+    Buffer.byteLength(local) <= LONGEST_LOCAL_PART_BYTES &&
+    LOCAL_PART.test(local) &&
+    !CONTROL.test(text) &&
+    domain.split('.').every((label) => DOMAIN_LABEL.test(label))
+  );
+}
+
+/** Whether a text can stand in one line of a mail's head. */
+export function isHeaderText(text: string): boolean {
+  return !CONTROL.test(text);
+}
+
+/** Reads `Name <address>` or `address`. @returns undefined when it is neither */
+export function parseMailbox(text: string): Mailbox | undefined {
+  const [, name = '', bracketed, bare] = MAILBOX.exec(text.trim()) ?? [];
+  const address = bracketed ?? bare;
+  if (address === undefined || !isMailAddress(address)) return undefined;
+  if (!isHeaderText(text) || name.length > LONGEST_NAME) return undefined;
+  return { name: name.trim(), address };
+}
+
+/** The sender where none is set: of the host of an address. A bare IP address is no domain, so it is `localhost` then. */
+export function defaultMailbox(url: string): Mailbox {
+  const { hostname } = new URL(url);
+  const isName = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
+  const address = `no-reply@${hostname}`;
+  return { name: 'Latchkey', address: isName && isMailAddress(address) ? address : 'no-reply@localhost' };
+}
