@@ -78,7 +78,8 @@ export const settings = {
   DATA_DIR: {
     parse: z.string().min(1).default('data'),
     default: '`data`',
-    description: 'The folder of the embedded database, of the generated master key and of hosted files.',
+    description:
+      'The folder of the embedded database, of the generated master key, of hosted files and of mails.',
   },
   BASE_URL: {
     parse: httpUrl.optional(),
@@ -191,7 +192,7 @@ export const settings = {
     parse: z
       .url({ protocol: /^smtps?$/, hostname: /.*/, error: 'must be an smtp:// or smtps:// address' })
       .optional(),
-    default: 'none: mails are files in the folder `mail` of `DATA_DIR`, and announced in the log',
+    default: 'none: mails are files in `DATA_DIR/mail`, announced in the log',
     description:
       'The server that sends mail: `smtp://user:password@host:port`, which goes over to TLS where the server offers STARTTLS, or `smtps://…`, with TLS from the beginning. Ports are 587 and 465 unless told. User and password are percent-encoded; but to this machine itself they are sent over TLS alone.',
   },
@@ -203,9 +204,9 @@ export const settings = {
         error: 'must be a mail address, or a name and one: Latchkey <no-reply@example.com>',
       })
       .optional(),
-    default:
-      '`Latchkey <no-reply@…>` of the host of `WEB_URL`, or of `localhost` where that is an IP address',
-    description: 'Whom mails are from: `address` or `Name <address>`.',
+    default: '`Latchkey <no-reply@…>` at the host of `WEB_URL`',
+    description:
+      'Whom mails are from: `address` or `Name <address>`. Where the host of `WEB_URL` is an IP address, mails are from `localhost` unless told.',
   },
   ADMIN_TOKEN: {
     parse: z

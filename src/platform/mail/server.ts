@@ -66,20 +66,22 @@ interface SmtpError extends Error {
   readonly responseCode?: number;
 }
 
+/** What is said in answer to these can be shown. Servers quote what they dislike: recipients, contents, passwords. */
+const HARMLESS = /^(EHLO|HELO|STARTTLS|MAIL FROM)$/;
+
 /**
  * What the server says of the recipient and the content is about the mail; all else is about us, and may be put right while
- * the mail waits. Its own words are left out there: servers quote what they dislike.
+ * the mail waits.
  */
 function toMailError(error: unknown): Error {
-  const { code = 'no code', command = '', response, responseCode = 0, message } = error as SmtpError;
+  const { code = 'no code', command = '', response, responseCode, message } = error as SmtpError;
   const aboutMail = command === 'RCPT TO' || command === 'DATA';
-  if (aboutMail) {
-    const why = `${responseCode || code} at ${command}`;
-    // 503 and 530 are about the connection, and about who we are.
-    const isFinal = responseCode >= 500 && responseCode !== 503 && responseCode !== 530;
-    return isFinal
-      ? new MailRefusedError(`The mail server refuses the mail (${why})`)
-      : new MailUnavailableError(`The mail server does not take the mail now (${why})`);
+  // 503 and 530 are about the connection, and about who we are.
+  const isFinal = responseCode !== undefined && responseCode >= 500 && ![503, 530].includes(responseCode);
+  if (aboutMail && isFinal) {
+    return new MailRefusedError(`The mail server refuses the mail (${responseCode} at ${command})`);
   }
-  return new MailUnavailableError(`The mail server cannot be used (${code}): ${response ?? message}`);
+  const isHarmless = response === undefined || HARMLESS.test(command);
+  const why = isHarmless ? `: ${response || message}` : ` (${responseCode ?? code} at ${command})`;
+  return new MailUnavailableError(`The mail server cannot be used${why}`);
 }
