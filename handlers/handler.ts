@@ -13,11 +13,11 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: { 'applicat
   ? Body
   : OptionalBodyOf<Operation>;
 type OptionalBodyOf<Operation> = Operation extends { requestBody?: infer Optional }
-  ? NonNullable<Optional> extends { content: { 'application/json': infer Body } }
-    ? [Optional] extends [never]
-      ? undefined
-      : Body | undefined
-    : undefined
+  ? [NonNullable<Optional>] extends [never]
+    ? undefined
+    : NonNullable<Optional> extends { content: { 'application/json': infer Body } }
+      ? Body | undefined
+      : undefined
   : undefined;
 type ParametersOf<Operation, Place extends 'path' | 'query' | 'header'> = Operation extends {
   parameters: { [P in Place]?: infer Parameters };

@@ -39,7 +39,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...products,
   });
   const messages = composeMessages({ ...foundation, ...accounts, ...licensing, ...products });
-  const agents = composeAgents({ ...foundation, ...accounts, payments });
+  const agents = composeAgents({ ...foundation, ...accounts, ...messages, payments });
   const all = { ...foundation, ...accounts, ...licensing, ...products, ...billing, ...messages };
 
   const { tokens, keys, clock, limits, metrics, passwords, vpn, config } = foundation;
@@ -54,7 +54,6 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...agents,
     addresses,
     audit,
-    clock,
     signingKeys,
     limits,
     metrics,
@@ -71,7 +70,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'),
   ) as Document;
   limitUploads(document, config.fileMaxBytes);
-  const contract = await bindContract(structuredClone(document), handlers, services);
+  const contract = await bindContract(structuredClone(document), handlers, services, () => clock.now());
   const contractDocument = () => ({
     ...document,
     servers: [{ url: foundation.baseUrl(), description: 'This server.' }],

@@ -27,7 +27,6 @@ import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
 import type { Authorizations, OAuthClients } from './oauth/oauth.ts';
 import type { Passwords } from './passwords/passwords.ts';
-import type { Clock } from './platform/clock.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import type { BrokerFeed } from './relay/broker-feed.ts';
@@ -60,7 +59,6 @@ export interface Services {
   /** Undefined without a broker outside. */
   readonly brokerFeed: BrokerFeed | undefined;
   readonly checkouts: Checkouts;
-  readonly clock: Clock;
   readonly cluster: Cluster;
   readonly developers: Developers;
   readonly events: Events;

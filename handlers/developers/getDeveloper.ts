@@ -1,7 +1,5 @@
+import type { Actor } from '../../src/audit/audit.ts';
 import type { Handler } from '../handler.ts';
-
-/** Who can have a developer's token. */
-type Kind = 'developer' | 'api_token' | 'oauth_client' | 'agent';
 
 export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, { developers }) => {
   const account = await developers.account(actor.developerId);
@@ -17,8 +15,12 @@ export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, {
       plan,
       quotas: { apps, users_per_app: usersPerApp, licenses },
       grace_ends_at: graceEndsAt?.toISOString() ?? null,
-      actor: { kind: actor.kind as Kind, id: actor.id },
+      actor: { kind: delegate(actor.kind) ?? 'developer', id: actor.id },
       scopes: [...scopes],
     },
   };
 };
+
+/** Who acts for a developer, and is not himself. */
+const delegate = (kind: Actor['kind']) =>
+  kind === 'api_token' || kind === 'oauth_client' || kind === 'agent' ? kind : undefined;

@@ -7,12 +7,13 @@ import type { Payments } from '../platform/payments/index.ts';
 import { createSecurityEvents } from '../security-events/security-events.ts';
 import type { Accounts } from './accounts.ts';
 import type { Foundation } from './foundation.ts';
+import type { Messages } from './messages.ts';
 
 /** Whom the embedded test processor's payment tokens are made out to. */
 const TEST_NETWORK = 'latchkey-test';
 
 /** What programs do that act by themselves. */
-export function composeAgents(before: Foundation & Accounts & { readonly payments: Payments }) {
+export function composeAgents(before: Foundation & Accounts & Messages & { readonly payments: Payments }) {
   const { config, payments } = before;
   const networkId = payments.processor === 'test' ? TEST_NETWORK : config.stripe?.networkId;
   const machinePayments = createMachinePayments({ ...before, networkId });

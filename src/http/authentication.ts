@@ -1,7 +1,6 @@
 import type { Context, Operation } from 'openapi-backend';
 import type { HandlerRequest } from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Bearer } from '../bearer-tokens/bearer-tokens.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import type { Exchange } from './contract.ts';
@@ -16,15 +15,18 @@ type Found = Pick<
 /** Whom a request's bearer token stands for, as handlers get it. */
 export type Identity = Partial<Omit<Found, 'scopes'>> & { readonly scopes?: readonly string[] };
 
+type Bearer = Awaited<ReturnType<Services['bearerTokens']['authenticate']>>;
+
 /**
  * The security schemes of the contract. Each gives what its token stands for, nothing for a token of another kind, and
  * refuses a token that lacks a scope of the operation's `x-scopes`, and a delegated one where `x-not-delegated` is set.
+ * @param now the present
  */
-export function createAuthentication(services: Services) {
-  const { addresses, administrators, bearerTokens, clock, sessions } = services;
+export function createAuthentication(services: Services, now: () => Date) {
+  const { addresses, administrators, bearerTokens, sessions } = services;
 
   /** @param resource what the request is for: a token for another resource is no token here (RFC 8707) */
-  async function bearerOf(token: string, resource: Resource): Promise<Bearer | undefined> {
+  async function bearerOf(token: string, resource: Resource): Promise<Bearer> {
     const bearer = await bearerTokens.authenticate(token);
     if (!bearer || bearer.audience === null) return bearer;
     const own = [addresses.issuer(), addresses.web(), ...(resource === 'mcp' ? [addresses.mcp()] : [])];
@@ -52,7 +54,7 @@ export function createAuthentication(services: Services) {
     const bearer = await bearerOf(token, resource);
     if (bearer?.kind !== 'agent' && bearer?.kind !== 'payment') return undefined;
     const { id, developerId, scopes, expiresAt } = bearer;
-    const left = expiresAt!.getTime() - clock.now().getTime();
+    const left = expiresAt!.getTime() - now().getTime();
     const agent = {
       id,
       scopes,

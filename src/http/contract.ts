@@ -73,18 +73,20 @@ interface Marks {
  * Binds the contract to its handlers.
  * @param definition the parsed contract
  * @param handlers the registry
+ * @param now the present
  * @throws Error when an operation has no handler or no validator, or a handler no operation
  */
 export async function bindContract(
   definition: Document,
   handlers: Handlers,
   services: Services,
+  now: () => Date,
 ): Promise<Contract> {
   const api = new OpenAPIBackend({
     definition,
     strict: true,
     quick: true,
-    securityHandlers: createAuthentication(services),
+    securityHandlers: createAuthentication(services, now),
   });
   const once = createOnce(services);
   const held = new HeldBodies();

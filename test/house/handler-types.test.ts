@@ -175,6 +175,9 @@ describe('a handler adapts, calls and returns', () => {
     const helpers = found.filter((file) => !operationFiles.some((operation) => operation.file === file));
     expect(helpers).toEqual([
       'handlers/administration/plan.ts',
+      'handlers/administration/signing-key.ts',
+      'handlers/agents/agent.ts',
+      'handlers/agents/security-event-receiver.ts',
       'handlers/applications/application.ts',
       'handlers/bans/ban.ts',
       'handlers/billing/invoice.ts',
@@ -189,6 +192,7 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/handler.ts',
       'handlers/index.ts',
       'handlers/licenses/license.ts',
+      'handlers/oauth/client.ts',
       'handlers/page.ts',
       'handlers/reseller/account.ts',
       'handlers/resellers/reseller.ts',

@@ -253,7 +253,7 @@ describe('packages stay where they belong', () => {
       'pg',
       /^src\/(platform\/database\/|sessions\/session-(lookup|facts-store)\.ts|cluster\/(cluster|node-store)\.ts)/,
     ],
-    ['jose', /^src\/tokens\//],
+    ['jose', /^src\/(tokens|signing-keys|agents)\//],
     ['@node-rs/argon2', /^src\/passwords\//],
     ['@node-rs/bcrypt', /^src\/passwords\//],
     ['pino', /^src\/platform\//],
@@ -325,13 +325,14 @@ describe('time, randomness and environment are parameters', () => {
   test('randomness is asked of its source', () => {
     const asked = /Math\.random|randomBytes|randomUUID|randomInt|randomFill|getRandomValues|generateKey/;
     expect(filesWith(asked)).toEqual([
-      // Node makes an Ed25519 key with its own randomness only.
+      // Node makes key pairs with its own randomness only.
       'src/keys/keys.ts',
       // The embedded PostgreSQL: its password and the name of a draft folder.
       'src/platform/database/embedded-address.ts',
       'src/platform/database/embedded-cluster.ts',
       // The source itself.
       'src/platform/random.ts',
+      'src/signing-keys/signing-keys.ts',
     ]);
   });
 
