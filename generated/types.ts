@@ -7746,16 +7746,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "<<": {
-                     *         "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
-                     *         "registration_type": "developer",
-                     *         "name": "Release bot",
-                     *         "issuer": null,
-                     *         "subject": null,
-                     *         "client_id": null,
-                     *         "created_at": "2026-11-21T10:00:00.000Z",
-                     *         "revoked_at": null
-                     *       },
+                     *       "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
+                     *       "registration_type": "developer",
+                     *       "name": "Release bot",
+                     *       "issuer": null,
+                     *       "subject": null,
+                     *       "client_id": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "revoked_at": null,
                      *       "status": "success",
                      *       "credential_type": "bearer_token",
                      *       "credential": "lka_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv",
@@ -7836,16 +7834,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "<<": {
-                     *         "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
-                     *         "registration_type": "developer",
-                     *         "name": "Release bot",
-                     *         "issuer": null,
-                     *         "subject": null,
-                     *         "client_id": null,
-                     *         "created_at": "2026-11-21T10:00:00.000Z",
-                     *         "revoked_at": null
-                     *       },
+                     *       "agent_id": "agt_01kb0p3v5gf8t9w2x4y6z8a1b3",
+                     *       "registration_type": "developer",
+                     *       "name": "Release bot",
+                     *       "issuer": null,
+                     *       "subject": null,
+                     *       "client_id": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "revoked_at": null,
                      *       "status": "success",
                      *       "credentials": [
                      *         {
@@ -8579,23 +8575,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "<<": {
-                     *         "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
-                     *         "name": "Build server",
-                     *         "application_type": "web",
-                     *         "redirect_uris": [],
-                     *         "post_logout_redirect_uris": [],
-                     *         "grant_types": [
-                     *           "client_credentials"
-                     *         ],
-                     *         "scopes": [
-                     *           "read",
-                     *           "write"
-                     *         ],
-                     *         "token_endpoint_auth_method": "client_secret_basic",
-                     *         "created_at": "2026-11-21T10:00:00.000Z",
-                     *         "updated_at": "2026-11-21T10:00:00.000Z"
-                     *       },
+                     *       "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *       "name": "Build server",
+                     *       "application_type": "web",
+                     *       "redirect_uris": [],
+                     *       "post_logout_redirect_uris": [],
+                     *       "grant_types": [
+                     *         "client_credentials"
+                     *       ],
+                     *       "scopes": [
+                     *         "read",
+                     *         "write"
+                     *       ],
+                     *       "token_endpoint_auth_method": "client_secret_basic",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "success"
                      *     }
                      */
@@ -8682,23 +8676,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "<<": {
-                     *         "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
-                     *         "name": "Build server",
-                     *         "application_type": "web",
-                     *         "redirect_uris": [],
-                     *         "post_logout_redirect_uris": [],
-                     *         "grant_types": [
-                     *           "client_credentials"
-                     *         ],
-                     *         "scopes": [
-                     *           "read",
-                     *           "write"
-                     *         ],
-                     *         "token_endpoint_auth_method": "client_secret_basic",
-                     *         "created_at": "2026-11-21T10:00:00.000Z",
-                     *         "updated_at": "2026-11-21T10:00:00.000Z"
-                     *       },
+                     *       "client_id": "cli_01kb0p5c9hf4r7t0v3x6z9b2d5",
+                     *       "name": "Build server",
+                     *       "application_type": "web",
+                     *       "redirect_uris": [],
+                     *       "post_logout_redirect_uris": [],
+                     *       "grant_types": [
+                     *         "client_credentials"
+                     *       ],
+                     *       "scopes": [
+                     *         "read",
+                     *         "write"
+                     *       ],
+                     *       "token_endpoint_auth_method": "client_secret_basic",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "updated_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "success"
                      *     }
                      */

@@ -10,6 +10,8 @@ import type { Foundation } from './foundation.ts';
 import type { Licensing } from './licensing.ts';
 import type { Products } from './products.ts';
 
+export type Messages = ReturnType<typeof composeMessages>;
+
 /** Who is told of what: webhooks, clients that listen, and a broker outside of events, people by mail. */
 export function composeMessages(before: Foundation & Accounts & Licensing & Products) {
   const { config, database, broker, statistics } = before;

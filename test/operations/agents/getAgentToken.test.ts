@@ -19,6 +19,7 @@ test('says what the token may do, and for how long still', async () => {
     expires_in: 839,
     expires_at,
     reference: expect.stringMatching(/^pay_/),
+    claimed: false,
   });
 });
 
@@ -43,12 +44,13 @@ test('housekeeping forgets a token that has expired, and no other one', async ()
   expect((await get(live)).status).toBe(200);
 });
 
-test('the token is a JWS of a type of its own', async () => {
+test('the token is an access token (RFC 9068) whose client is the payment', async () => {
   const token = await newAgentToken(api);
   const [header, claims] = token
     .split('.')
     .slice(0, 2)
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object);
-  expect(header).toEqual({ alg: 'EdDSA', typ: 'agent+jwt', kid: expect.any(String) });
-  expect(claims).toMatchObject({ sub: expect.stringMatching(/^pay_/), scope: 'agent:execute' });
+  expect(header).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+  const reference = expect.stringMatching(/^pay_/);
+  expect(claims).toMatchObject({ sub: reference, client_id: reference, scope: 'agent:execute' });
 });

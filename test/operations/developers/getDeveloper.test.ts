@@ -35,7 +35,7 @@ test('shows the account as it was registered, and that nothing is used', async (
     quotas: { apps: { limit: 25, used: 0 }, users_per_app: { limit: 100_000, used: 0 }, licenses: null },
     grace_ends_at: null,
     actor: { kind: 'developer', id: session.developer_id },
-    scopes: ['read', 'write', 'auth:dev'],
+    scopes: ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'],
   });
 });
 

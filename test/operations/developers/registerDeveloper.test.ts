@@ -8,7 +8,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 
-const { api, clock, databaseUrl } = await startTestService();
+const { api, baseUrl, clock, databaseUrl } = await startTestService();
 
 const register = (body: object) =>
   api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/register', body);
@@ -29,8 +29,22 @@ test('creates an account and signs it in for 24 hours', async () => {
     token: expect.any(String),
     expiry: inDays(clock, 1),
   });
-  const header = JSON.parse(Buffer.from(body.token.split('.')[0]!, 'base64url').toString()) as object;
-  expect(header).toEqual({ alg: 'EdDSA', typ: 'developer+jwt', kid: expect.any(String) });
+  // An access token of RFC 9068.
+  const [header, claims] = body.token
+    .split('.')
+    .slice(0, 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object);
+  expect(header).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+  expect(claims).toEqual({
+    iss: baseUrl,
+    aud: baseUrl,
+    sub: body.developer_id,
+    client_id: 'latchkey',
+    scope: 'read write auth:dev agent:register agent:execute',
+    jti: expect.stringMatching(/^[\w-]{22}$/),
+    iat: Math.floor(clock.now().getTime() / 1000),
+    exp: Math.floor(clock.now().getTime() / 1000) + 86_400,
+  });
   expect((await apps(body.token)).body).toEqual({ status: 'success', data: [], next_cursor: null });
   clock.advance(DAY - 1);
   expect((await apps(body.token)).status).toBe(200);

@@ -7,7 +7,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { auditLog, newApiToken } from '../support/tokens.ts';
 
-const { api, clock, databaseUrl, services } = await startTestService();
+const { api, baseUrl, clock, databaseUrl, services } = await startTestService();
 
 const create = (token: string, body: unknown) =>
   api.post<components['schemas']['CreatedApiToken']>('/api/v2/dev/tokens', body, { token });
@@ -130,6 +130,6 @@ test('INSUFFICIENT_SCOPE names the scope', async () => {
   expectError(answer, 403, 'INSUFFICIENT_SCOPE');
   expect(answer.body).toMatchObject({ scope: 'auth:dev' });
   expect(answer.headers.get('www-authenticate')).toBe(
-    'Bearer realm="latchkey", error="insufficient_scope", scope="auth:dev"',
+    `Bearer realm="latchkey", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource", error="insufficient_scope", scope="auth:dev"`,
   );
 });
