@@ -19,10 +19,11 @@ import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
 import type { Services } from './services.ts';
 
-/** The clock and the randomness; the machine's own when left out. */
+/** The clock, the randomness and the hashing of passwords; the machine's own when left out. */
 export interface Sources {
   readonly clock?: Clock;
   readonly random?: Random;
+  readonly argon2?: Parameters<typeof compose>[0]['argon2'];
 }
 
 /** A service that listens. */
@@ -123,7 +124,7 @@ interface Parts extends Composition {
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
-  { clock = systemClock, random = systemRandom }: Sources,
+  { clock = systemClock, random = systemRandom, argon2 }: Sources,
   work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const opened = new AsyncDisposableStack();
@@ -157,6 +158,7 @@ async function withDatabase<Result>(
       nodeId,
       clock,
       random,
+      argon2,
       logger,
       baseUrl,
       webUrl,

@@ -6,7 +6,7 @@ import { hasKeys, loadKeys } from '../keys/keys.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { migrate } from '../migrations/index.ts';
-import { createPasswords } from '../passwords/passwords.ts';
+import { createPasswords, type Argon2 } from '../passwords/passwords.ts';
 import type { AnonymousNetworks } from '../platform/anonymous-networks/index.ts';
 import type { Blobs } from '../platform/blobs/index.ts';
 import type { Broker } from '../platform/broker/index.ts';
@@ -37,6 +37,8 @@ export interface Surroundings {
   readonly nodeId: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** The library's own when undefined. */
+  readonly argon2: Argon2 | undefined;
   readonly logger: Logger;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
@@ -49,7 +51,7 @@ export type Foundation = Awaited<ReturnType<typeof composeFoundation>>;
 
 /** What every other group stands on: a migrated database, keys, and the services that know no other one. */
 export async function composeFoundation(surroundings: Surroundings) {
-  const { config, database, networks, clock, random, logger, baseUrl, webUrl } = surroundings;
+  const { config, database, networks, clock, random, argon2, logger, baseUrl, webUrl } = surroundings;
   const { knex, pool } = database;
   await database.withStatementTimeout(0, async (patient) => {
     await migrate(patient.knex);
@@ -76,7 +78,7 @@ export async function composeFoundation(surroundings: Surroundings) {
     signingKeys,
     addresses: createAddresses(baseUrl, webUrl),
     tokens: createTokens(keys, signingKeys, random, baseUrl),
-    passwords: await createPasswords(),
+    passwords: await createPasswords(argon2),
     metrics: createMetrics(),
     limits: createLimits(knex, config.rateLimit),
     vpn: createVpn(networks),

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/argon2';
+import * as argon2 from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
@@ -24,6 +24,9 @@ const WAITING = 16 * CONCURRENT;
  * time, and wait for each other alone.
  */
 const IMPORTED_WAITING = 8;
+
+/** What makes hashes and checks them: the library, or what stands in for it. */
+export type Argon2 = Pick<typeof argon2, 'hash' | 'verify'>;
 
 export interface Passwords {
   /**
@@ -52,7 +55,7 @@ export interface Passwords {
 }
 
 /** Hashes passwords, a few at a time: a flood of logins is refused at once and never delays the rest. */
-export async function createPasswords(): Promise<Passwords> {
+export async function createPasswords({ hash, verify }: Argon2 = argon2): Promise<Passwords> {
   const limit = pLimit(CONCURRENT);
   const imported = pLimit(1);
   const ofDevelopers = pLimit(1);
@@ -111,7 +114,7 @@ export async function createPasswords(): Promise<Passwords> {
 }
 
 async function matchesImported(stored: string, password: string): Promise<boolean> {
-  if (!isBcrypt(stored)) return verify(stored, password);
+  if (!isBcrypt(stored)) return argon2.verify(stored, password);
   // bcrypt repeats a short password with a NUL in between: with NULs of its own, a longer one would pass for it.
   return !password.includes('\0') && verifyBcrypt(password, stored);
 }

@@ -6,7 +6,7 @@ import { newApp, newNonce, newUser, unique } from '../support/fixtures.ts';
 import { HASHES_AT_ONCE, holdHashes } from '../support/hashing.ts';
 import { startTestService } from '../support/service.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, services, clock } = service;
 const UNKNOWN = { app_id: `app_${'0'.repeat(26)}`, secret: `sk_${'A'.repeat(43)}` };
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newApp, newUser } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 
-const { api } = await startTestService();
+const { api } = await startTestService({}, { hashing: 'each' });
 
 /** Costs many times as much as one of ours. */
 const COSTLY = '$2b$11$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';

@@ -9,7 +9,7 @@ vi.resetModules();
 const argon2 = await import('@node-rs/argon2');
 const { startTestService } = await import('../support/service.ts');
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api } = service;
 const workOf = watchWork(service, argon2);
 

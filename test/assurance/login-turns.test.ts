@@ -5,7 +5,7 @@ import { newApp, newUser, type App } from '../support/fixtures.ts';
 import { expectError } from '../operations/support/errors.ts';
 import { startTestService } from '../support/service.ts';
 
-const { api, databaseUrl } = await startTestService();
+const { api, databaseUrl } = await startTestService({}, { hashing: 'each' });
 const FULL = 'Too many logins are waiting.';
 
 /** Holds the users of an application. @returns lets them go */

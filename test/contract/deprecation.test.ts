@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
 import { examplePath } from './parameters.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, baseUrl } = service;
 const app = await newApp(api);
 const user = await newUser(api, app);

@@ -4,7 +4,7 @@ import { flood } from '../support/hashing.ts';
 import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, baseUrl, databaseUrl } = service;
 
 const scrape = (url = baseUrl, headers: Record<string, string> = {}) =>

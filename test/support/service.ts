@@ -9,6 +9,7 @@ import { startService, type RunningService } from '../../src/service.ts';
 import { Api } from './api.ts';
 import { TestClock } from './clock.ts';
 import { createTestDatabase } from './database.ts';
+import { knownHashes } from './known-hashes.ts';
 import { temporaryFolder } from './processes.ts';
 
 /** The master key of every test service: two of them on one database must share it. */
@@ -36,8 +37,12 @@ export interface TestService extends RunningService {
  * test moves.
  * It stops after the last test of the file.
  * @param environment settings that differ
+ * @param hashing `once` makes each password's hash once a run; what tests the hashing itself has `each` of them made
  */
-export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+export async function startTestService(
+  environment: Record<string, string> = {},
+  { hashing = 'once' }: { readonly hashing?: 'once' | 'each' } = {},
+): Promise<TestService> {
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
   const dataDir = environment['DATA_DIR'] ?? (await temporaryFolder(afterAll));
@@ -50,7 +55,10 @@ export async function startTestService(environment: Record<string, string> = {})
     DATA_DIR: dataDir,
     ...environment,
   });
-  const service = await startService(config, createLogger('fatal'), { clock });
+  const service = await startService(config, createLogger('fatal'), {
+    clock,
+    ...(hashing === 'once' && { argon2: knownHashes }),
+  });
   afterAll(() => service.stop());
   const mailbox = () => readMails(join(dataDir, 'mail'));
   return { ...service, api: new Api(service.baseUrl), clock, databaseUrl, mailbox };

@@ -8,7 +8,7 @@ import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, clock, databaseUrl } = service;
 
 const decode = (part: string | undefined) =>

@@ -19,7 +19,7 @@ import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 import { signatureOf } from '../support/response-signature.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, baseUrl, clock, databaseUrl } = service;
 
 const bodyOf = ({ app_id }: App, user: User, nonce = newNonce()) => ({

@@ -9,7 +9,7 @@ import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays, verifyAnew } from '../support/journeys.ts';
 import { limitPlan } from '../support/plans.ts';
 
-const { api, clock, databaseUrl } = await startTestService();
+const { api, clock, databaseUrl } = await startTestService({}, { hashing: 'each' });
 const developer = await newDeveloper(api);
 const app = await newApp(api, developer);
 

@@ -12,7 +12,7 @@ import { callUsers, registered, viewOf, type Registered } from '../support/users
 
 type Result = components['schemas']['ResetHwidResult'] & { code?: string; retry_after?: number };
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, clock } = service;
 
 const send = (body: object | string, headers: Record<string, string> = {}): Promise<Answer<Result>> =>

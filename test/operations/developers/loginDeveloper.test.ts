@@ -7,7 +7,7 @@ import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 
-const { api, clock, services } = await startTestService();
+const { api, clock, services } = await startTestService({}, { hashing: 'each' });
 
 const login = (body: object) =>
   api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/login', body);

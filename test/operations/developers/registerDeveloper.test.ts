@@ -8,7 +8,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 
-const { api, baseUrl, clock, databaseUrl } = await startTestService();
+const { api, baseUrl, clock, databaseUrl } = await startTestService({}, { hashing: 'each' });
 
 const register = (body: object) =>
   api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/register', body);

@@ -6,7 +6,7 @@ import { limitPlan } from '../support/plans.ts';
 import { callUsers, registered, seatsOf, type UserView } from '../support/users.ts';
 import { flood } from '../../support/hashing.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api } = service;
 
 test('creates a user who is bound by his first login', async () => {

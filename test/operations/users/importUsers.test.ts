@@ -10,7 +10,7 @@ import { inDays } from '../support/journeys.ts';
 import { limitPlan } from '../support/plans.ts';
 import { callUsers, registered, seatsOf, viewOf, type UserView } from '../support/users.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api, clock } = service;
 const CSV = { 'content-type': 'text/csv' };
 const NDJSON = { 'content-type': 'application/x-ndjson' };

@@ -7,7 +7,7 @@ import { expectError, expectFaults } from '../support/errors.ts';
 import { testForeignUsers } from '../support/foreign-users.ts';
 import { callUsers, registered, viewOf } from '../support/users.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { hashing: 'each' });
 const { api } = service;
 const password = 'another password';
 

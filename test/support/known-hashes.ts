@@ -1,0 +1,26 @@
+import { hash, verify } from '@node-rs/argon2';
+import type { Argon2 } from '../../src/passwords/passwords.ts';
+
+const hashes = new Map<string, Promise<string>>();
+const checks = new Map<string, Promise<boolean>>();
+
+/**
+ * Argon2 that does the same work once: the hash of a password that was hashed before, and what a check has found before.
+ * Hashing is most of what a fixture costs.
+ */
+export const knownHashes: Argon2 = {
+  hash: (password, options) =>
+    once(hashes, JSON.stringify([String(password), options]), () => hash(password, options)),
+  verify: (stored, password) =>
+    once(checks, JSON.stringify([String(stored), String(password)]), () => verify(stored, password)),
+};
+
+function once<Value>(
+  known: Map<string, Promise<Value>>,
+  key: string,
+  make: () => Promise<Value>,
+): Promise<Value> {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
