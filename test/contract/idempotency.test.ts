@@ -55,18 +55,22 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
 /** What comes and goes by itself. */
 const RESTLESS = ['nodes', 'rate_limits', 'idempotency_keys', 'daily_statistics', 'relay_positions'];
 
+const { rows: tables } = await service.database.knex.raw<{ rows: { name: string }[] }>(
+  `select table_name as name from information_schema.tables
+   where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+);
+const counts = tables
+  .map(({ name }) => name)
+  .filter((name) => !RESTLESS.includes(name))
+  .map((name) => `select '${name}' as name, count(*)::int as rows from "${name}"`)
+  .join(' union all ');
+
 /** How many rows each table has: a second effect would leave one more somewhere. */
 async function rows(): Promise<Record<string, number>> {
   await allTold(service);
-  const database = await connectTo(service.databaseUrl);
-  const tables = await database.query<{ name: string }>(
-    `select table_name as name from information_schema.tables
-     where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
-  );
-  const names = tables.rows.map(({ name }) => name).filter((name) => !RESTLESS.includes(name));
-  const counts = names.map((name) => `select '${name}' as name, count(*)::int as rows from "${name}"`);
-  const { rows: found } = await database.query<{ name: string; rows: number }>(counts.join(' union all '));
-  return Object.fromEntries(found.map(({ name, rows: amount }) => [name, amount]));
+  // Not on a connection of its own: a new one would read the catalogue of every table again.
+  const found = await service.database.knex.raw<{ rows: { name: string; rows: number }[] }>(counts);
+  return Object.fromEntries(found.rows.map(({ name, rows: amount }) => [name, amount]));
 }
 
 const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
