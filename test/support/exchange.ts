@@ -33,15 +33,17 @@ const GENERAL_CODES = [
   'SERVICE_UNAVAILABLE',
 ];
 
+/** The contract's paths, as they are looked for in requests. */
+const templates = Object.entries(contract.paths).map(([template, item]) => ({
+  pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  item: item as Record<string, unknown>,
+}));
+
 /** The operation of a request; undefined when the contract has none. */
 export function operationOf(method: string, path: string): ContractOperation | undefined {
   const bare = path.split('?', 1)[0]!;
-  for (const [template, item] of Object.entries(contract.paths)) {
-    const pattern = new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
-    if (pattern.test(bare))
-      return (item as Record<string, unknown>)[method.toLowerCase()] as ContractOperation | undefined;
-  }
-  return undefined;
+  const found = templates.find(({ pattern }) => pattern.test(bare));
+  return found?.item[method.toLowerCase()] as ContractOperation | undefined;
 }
 
 /**

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/migrations/index.ts';
@@ -8,6 +10,7 @@ import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
 import { openDatabase } from '../../src/platform/database/index.ts';
 import { installJobs } from '../../src/platform/jobs/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { START_FLAGS } from '../../tools/start-flags.ts';
 
 /** Where the tests' PostgreSQL listens. */
 export interface PostgresServer {
@@ -19,6 +22,8 @@ export interface PostgresServer {
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: PostgresServer;
+    /** Where processes of the service find their modules compiled. */
+    compiled: string;
   }
 }
 
@@ -29,9 +34,11 @@ export function databaseUrl({ host, port, user }: PostgresServer, database: stri
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user })}`;
 }
 
-/** Once a run: one real PostgreSQL, and a migrated database that every test file copies. */
+/** Once a run: one real PostgreSQL, a migrated database that every test file copies, and the service's modules compiled. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
+  const compiled = join(dataDir, 'compiled');
+  const compiling = compile(compiled);
   const logger = createLogger('warn');
   const settings = {
     fsync: 'off',
@@ -54,10 +61,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await installJobs(template.knex, logger);
   await template.close();
   await admin.end();
+  await compiling;
 
   project.provide('postgres', { host, port, user });
+  project.provide('compiled', compiled);
   return async () => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
+}
+
+/** Loads the service's modules once, for what Node keeps of it: a start that is refused at once is enough. */
+async function compile(folder: string): Promise<void> {
+  const { PATH = '', HOME = '' } = process.env;
+  await promisify(execFile)(process.execPath, [...START_FLAGS, 'src/main.ts'], {
+    cwd: new URL('../..', import.meta.url),
+    env: { PATH, HOME, NODE_COMPILE_CACHE: folder, PORT: 'none' },
+  }).catch(() => {});
 }

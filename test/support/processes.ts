@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { START_FLAGS } from '../../tools/start-flags.ts';
 import { Api } from './api.ts';
 
@@ -69,7 +69,15 @@ export function spawnProgram(
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const child = spawn(process.execPath, [...START_FLAGS, script], {
     cwd: new URL('../..', import.meta.url),
-    env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), PORT: '0', RATE_LIMIT: '1000000/60', ...environment },
+    env: {
+      PATH,
+      HOME,
+      ...(TMPDIR && { TMPDIR }),
+      NODE_COMPILE_CACHE: inject('compiled'),
+      PORT: '0',
+      RATE_LIMIT: '1000000/60',
+      ...environment,
+    },
     // A group of its own, so that a test can interrupt it as a terminal does.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
