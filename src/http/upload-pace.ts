@@ -7,17 +7,35 @@ export const STORED_BYTES = 32_768;
 /** …or so much of what is held in memory, where others wait for the room. */
 export const HELD_BYTES = 1_048_576;
 
+/** What tells how long is waited, and ends the waiting. */
+export interface Timers {
+  /** Milliseconds since some moment. */
+  now(): number;
+  /** @returns calls it off */
+  after(ms: number, work: () => void): () => void;
+}
+
+const systemTimers: Timers = {
+  now: () => performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /**
  * How fast an upload must be. It may take as long as it likes, but each 30 s of waiting for it must bring so many bytes. Time
  * in which nobody waits, because what has come is being stored, does not count.
  */
 export class UploadPace {
   readonly #leastBytes: number;
+  readonly #timers: Timers;
   #waitedMs = 0;
   #bytes = 0;
 
-  constructor(leastBytes: number) {
+  constructor(leastBytes: number, timers: Timers = systemTimers) {
     this.#leastBytes = leastBytes;
+    this.#timers = timers;
   }
 
   /**
@@ -25,18 +43,18 @@ export class UploadPace {
    * @throws ApiError REQUEST_TIMEOUT when it does not come, and whatever the part throws
    */
   async next(part: Promise<IteratorResult<Buffer, undefined>>): Promise<IteratorResult<Buffer, undefined>> {
-    const began = performance.now();
+    const began = this.#timers.now();
     const { promise: late, reject } = Promise.withResolvers<never>();
     const giveUp = () => reject(tooSlow(this.#leastBytes));
-    const timer = setTimeout(giveUp, WINDOW_MS - this.#waitedMs);
+    const callOff = this.#timers.after(WINDOW_MS - this.#waitedMs, giveUp);
     try {
       const result = await Promise.race([part, late]);
-      this.#waitedMs += performance.now() - began;
+      this.#waitedMs += this.#timers.now() - began;
       this.#bytes += result.value?.length ?? 0;
       if (this.#bytes >= this.#leastBytes) this.#waitedMs = this.#bytes = 0;
       return result;
     } finally {
-      clearTimeout(timer);
+      callOff();
     }
   }
 }
