@@ -19,11 +19,12 @@ import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
 import type { Services } from './services.ts';
 
-/** The clock, the randomness and the hashing of passwords; the machine's own when left out. */
+/** The clock, the randomness, the hashing of passwords and a pace; the service's own when left out. */
 export interface Sources {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly argon2?: Parameters<typeof compose>[0]['argon2'];
+  readonly processorPauseMs?: number;
 }
 
 /** A service that listens. */
@@ -124,7 +125,7 @@ interface Parts extends Composition {
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
-  { clock = systemClock, random = systemRandom, argon2 }: Sources,
+  { clock = systemClock, random = systemRandom, argon2, processorPauseMs }: Sources,
   work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const opened = new AsyncDisposableStack();
@@ -159,6 +160,7 @@ async function withDatabase<Result>(
       clock,
       random,
       argon2,
+      processorPauseMs,
       logger,
       baseUrl,
       webUrl,

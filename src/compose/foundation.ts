@@ -39,6 +39,8 @@ export interface Surroundings {
   readonly random: Random;
   /** The library's own when undefined. */
   readonly argon2: Argon2 | undefined;
+  /** How long the test processor rests; its own when undefined. */
+  readonly processorPauseMs: number | undefined;
   readonly logger: Logger;
   /** Known once the server listens. */
   readonly baseUrl: () => string;

@@ -57,6 +57,8 @@ export async function startTestService(
   });
   const service = await startService(config, createLogger('fatal'), {
     clock,
+    // Nobody tells it of a clock that a test has moved.
+    processorPauseMs: 500,
     ...(hashing === 'once' && { argon2: knownHashes }),
   });
   afterAll(() => service.stop());

@@ -18,6 +18,8 @@ export interface TestProcessorOptions {
   readonly webUrl: () => string;
   /** Where its notices are sent to. */
   readonly notifyUrl: () => string;
+  /** How long it looks for nothing that is due, unless it is told of something; 5 seconds when undefined. */
+  readonly processorPauseMs?: number | undefined;
 }
 
 /** 192 unpredictable bits: some of the names are all that is needed to pay. */

@@ -17,6 +17,9 @@ export type { TestProcessorOptions } from './context.ts';
 /** How many changes are made before others are looked at, and notices sent. */
 const CHANGES_A_TURN = 50;
 
+/** What happens here is told at once; only what the time brings, and what was put off, waits for it. */
+const PAUSE_MS = 5_000;
+
 /** A payment processor without money, inside the service but a party of its own. */
 export interface TestProcessor extends Payments {
   readonly processor: 'test';
@@ -33,7 +36,7 @@ export interface TestProcessor extends Payments {
 
 /** Any number of processes may open it on one database: they share its tables and its work. */
 export function openTestProcessor(options: TestProcessorOptions): TestProcessor {
-  const { knex, logger, webUrl } = options;
+  const { knex, logger, webUrl, processorPauseMs: pauseMs = PAUSE_MS } = options;
   const telling = new WeakSet<Knex.Transaction>();
   const { write, ...others } = createNotices(options);
   const notices: Notices = {
@@ -125,6 +128,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
           if (lost) logger.debug({ err: error }, 'the test processor waits for the database');
           else logger.error({ err: error }, 'the test processor failed');
         },
+        { pauseMs },
       );
       return {
         async stop() {
