@@ -283,7 +283,6 @@ describe('at rest a mail is sealed', () => {
 
 describe('several services', () => {
   test('on one database send each mail once', async () => {
-    const before = (await one.mailbox()).length;
     const subjects = Array.from({ length: 60 }, (_, index) => `Number ${index}`);
     await Promise.all(
       subjects.map((subject, index) => {
@@ -294,7 +293,10 @@ describe('several services', () => {
     const { knex } = one.database;
     const open = async () => (await statesOf(knex)).filter((state) => state !== 'completed');
     await expect.poll(open).toEqual([]);
-    const sent = (await two.mailbox()).slice(before).map(({ subject }) => subject);
+    // The clocks of the two stand still at different times, and with them the order of their files.
+    const sent = (await two.mailbox())
+      .map(({ subject }) => subject!)
+      .filter((subject) => /^Number/.test(subject));
     expect(sent.sort()).toEqual(subjects.sort());
   });
 
