@@ -299,7 +299,7 @@ return errors === 0;
 }
 
 exports.v1 = validate12;
-const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"scope":{"type":"string"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"scope":{"type":"string"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"error":{"type":"string"},"claim_url":{"type":"string","format":"uri"},"claim_token":{"type":"string"},"claim_token_expires":{"type":"string","format":"date-time"},"err":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
 const schema17 = {"type":"array","items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
 const formats2 = module0.fullFormats.uri;
 const pattern0 = new RegExp("^[A-Z][A-Z0-9_]*$", "u");
@@ -608,15 +608,9 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data16 = data.errors;
-if(Array.isArray(data16)){
-const len0 = data16.length;
-for(let i0=0; i0<len0; i0++){
-let data17 = data16[i0];
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.pointer === undefined){
-const err25 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.error !== undefined){
+if(typeof data.error !== "string"){
+const err25 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -625,8 +619,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(data17.detail === undefined){
-const err26 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+if(data.claim_url !== undefined){
+let data17 = data.claim_url;
+if(typeof data17 === "string"){
+if(!(formats2(data17))){
+const err26 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -635,9 +633,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data17.pointer !== undefined){
-if(typeof data17.pointer !== "string"){
-const err27 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err27 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -647,9 +645,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data17.detail !== undefined){
-if(typeof data17.detail !== "string"){
-const err28 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.claim_token !== undefined){
+if(typeof data.claim_token !== "string"){
+const err28 = {instancePath:instancePath+"/claim_token",schemaPath:"#/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -659,9 +657,11 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.claim_token_expires !== undefined){
+let data19 = data.claim_token_expires;
+if(typeof data19 === "string"){
+if(!(formats0.validate(data19))){
+const err29 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -671,9 +671,8 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
 else {
-const err30 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err30 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -683,9 +682,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.err !== undefined){
+if(typeof data.err !== "string"){
+const err31 = {instancePath:instancePath+"/err",schemaPath:"#/properties/err/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -694,12 +693,99 @@ vErrors.push(err31);
 }
 errors++;
 }
+}
+if(data.errors !== undefined){
+let data21 = data.errors;
+if(Array.isArray(data21)){
+const len0 = data21.length;
+for(let i0=0; i0<len0; i0++){
+let data22 = data21[i0];
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.pointer === undefined){
+const err32 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(data22.detail === undefined){
+const err33 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(data22.pointer !== undefined){
+if(typeof data22.pointer !== "string"){
+const err34 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data22.detail !== undefined){
+if(typeof data22.detail !== "string"){
+const err35 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+else {
+const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
 validate12.errors = vErrors;
 return errors === 0;
 }
 
 exports.v2 = validate13;
-const schema18 = {"type":"object","required":["status","error","code","message","hint","docs_url","type","timestamp"],"properties":{"status":{"type":"string","enum":["fail","error"]},"error":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"code":{"type":"integer"},"message":{"type":"string"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"type":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
+const schema18 = {"type":"object","required":["status","error","code","message","hint","docs_url","type","timestamp"],"properties":{"status":{"type":"string","enum":["fail","error"]},"error":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"code":{"type":"integer"},"message":{"type":"string"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"type":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"claim_url":{"type":"string","format":"uri"},"claim_token":{"type":"string"},"claim_token_expires":{"type":"string","format":"date-time"},"err":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1032,15 +1118,11 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.errors !== undefined){
-let data14 = data.errors;
-if(Array.isArray(data14)){
-const len0 = data14.length;
-for(let i0=0; i0<len0; i0++){
-let data15 = data14[i0];
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.pointer === undefined){
-const err28 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data.claim_url !== undefined){
+let data14 = data.claim_url;
+if(typeof data14 === "string"){
+if(!(formats2(data14))){
+const err28 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1049,8 +1131,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(data15.detail === undefined){
-const err29 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+else {
+const err29 = {instancePath:instancePath+"/claim_url",schemaPath:"#/properties/claim_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1059,9 +1142,10 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(data15.pointer !== undefined){
-if(typeof data15.pointer !== "string"){
-const err30 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.claim_token !== undefined){
+if(typeof data.claim_token !== "string"){
+const err30 = {instancePath:instancePath+"/claim_token",schemaPath:"#/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1071,9 +1155,11 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data15.detail !== undefined){
-if(typeof data15.detail !== "string"){
-const err31 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.claim_token_expires !== undefined){
+let data16 = data.claim_token_expires;
+if(typeof data16 === "string"){
+if(!(formats0.validate(data16))){
+const err31 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1083,9 +1169,8 @@ vErrors.push(err31);
 errors++;
 }
 }
-}
 else {
-const err32 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err32 = {instancePath:instancePath+"/claim_token_expires",schemaPath:"#/properties/claim_token_expires/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1095,9 +1180,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-}
-else {
-const err33 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.err !== undefined){
+if(typeof data.err !== "string"){
+const err33 = {instancePath:instancePath+"/err",schemaPath:"#/properties/err/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1107,14 +1192,89 @@ vErrors.push(err33);
 errors++;
 }
 }
-}
-else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.errors !== undefined){
+let data18 = data.errors;
+if(Array.isArray(data18)){
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+let data19 = data18[i0];
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.pointer === undefined){
+const err34 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err34];
 }
 else {
 vErrors.push(err34);
+}
+errors++;
+}
+if(data19.detail === undefined){
+const err35 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(data19.pointer !== undefined){
+if(typeof data19.pointer !== "string"){
+const err36 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data19.detail !== undefined){
+if(typeof data19.detail !== "string"){
+const err37 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+else {
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
 }
 errors++;
 }
@@ -2092,7 +2252,7 @@ return errors === 0;
 exports.v9 = validate24;
 const schema40 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ClientFile"}}}};
 const schema42 = {"type":"object","required":["name","version","size","sha256","updated_at"],"properties":{"name":{"type":"string"},"version":{"type":"string","nullable":true},"size":{"type":"integer","format":"int64","minimum":0},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"updated_at":{"type":"string","format":"date-time"}}};
-const formats26 = module0.fullFormats.int64;
+const formats34 = module0.fullFormats.int64;
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2246,7 +2406,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!(formats26.validate(data5))){
+if(!(formats34.validate(data5))){
 const err13 = {instancePath:instancePath+"/data/" + i0+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -7239,7 +7399,7 @@ return errors === 0;
 exports.v31 = validate48;
 const schema107 = {"type":"object","required":["status","developer_id","email","name","created_at","plan","quotas","actor","scopes"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"developer_id":{"type":"string"},"email":{"type":"string","format":"email"},"name":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"},"plan":{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}},"quotas":{"type":"object","required":["apps","users_per_app"],"properties":{"apps":{"$ref":"#/components/schemas/Quota"},"users_per_app":{"$ref":"#/components/schemas/Quota"},"licenses":{"nullable":true,"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}}}},"grace_ends_at":{"type":"string","format":"date-time","nullable":true},"actor":{"type":"object","required":["kind","id"],"properties":{"kind":{"type":"string","enum":["developer","api_token","oauth_client","agent"]},"id":{"type":"string"}}},"scopes":{"$ref":"#/components/schemas/AgentScopes"}}};
 const schema109 = {"type":"object","required":["limit","used"],"properties":{"limit":{"type":"integer","minimum":0},"used":{"type":"integer","minimum":0}}};
-const formats100 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+const formats108 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -7373,7 +7533,7 @@ errors++;
 if(data.email !== undefined){
 let data2 = data.email;
 if(typeof data2 === "string"){
-if(!(formats100.test(data2))){
+if(!(formats108.test(data2))){
 const err12 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -16108,7 +16268,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!(formats26.validate(data2))){
+if(!(formats34.validate(data2))){
 const err9 = {instancePath:instancePath+"/size",schemaPath:"#/components/schemas/ClientFile/properties/size/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -22630,7 +22790,7 @@ return errors === 0;
 exports.v85 = validate138;
 const schema290 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
 const schema292 = {"type":"array","items":{"type":"integer","minimum":0}};
-const formats270 = module0.fullFormats.date;
+const formats278 = module0.fullFormats.date;
 const schema296 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
 
 function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -22823,7 +22983,7 @@ errors++;
 if(data.from !== undefined){
 let data1 = data.from;
 if(typeof data1 === "string"){
-if(!(formats270.validate(data1))){
+if(!(formats278.validate(data1))){
 const err7 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -22848,7 +23008,7 @@ errors++;
 if(data.to !== undefined){
 let data2 = data.to;
 if(typeof data2 === "string"){
-if(!(formats270.validate(data2))){
+if(!(formats278.validate(data2))){
 const err9 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -22877,7 +23037,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(!(formats270.validate(data4))){
+if(!(formats278.validate(data4))){
 const err11 = {instancePath:instancePath+"/days/" + i0,schemaPath:"#/properties/days/items/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err11];

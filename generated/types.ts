@@ -723,6 +723,8 @@ export interface paths {
          *
          *     Refused assertions get 401 `INVALID_ASSERTION`, with `error` saying why: `invalid_issuer`, `invalid_signature`,
          *     `expired`, `replay_detected`, `invalid_audience`, `invalid_client_id`, `missing_verified_email` or `invalid_request`.
+         *     One that is refused for another reason than its signature or its claims is used up. While the keys of its issuer
+         *     cannot be fetched the answer is 503, and it can be sent again.
          */
         post: operations["registerAgent"];
         delete?: never;
@@ -745,8 +747,8 @@ export interface paths {
          * @description A ceremony of two calls, for which the agent needs a person who reads mail.
          *
          *     1. `{claim_token, email}` begins it (`status: initiated`): a link is mailed, which opens a page. Whoever has an account
-         *        signs in there; then the page shows a code of six digits for ten minutes. The call can be repeated: the last link
-         *        counts. With a `claim_token` of a registration by e-mail, `email` may be left out and the mail is on its way
+         *        with a password types it there; then the page shows a code of six digits for ten minutes. The call can be repeated:
+         *        after a minute it sends another mail, five in all, and the last link counts. With a `claim_token` of a registration by e-mail, `email` may be left out and the mail is on its way
          *        already. `{email}` alone begins a registration by e-mail, and its answer has the `claim_token`. The token of a
          *        sandbox session is a `claim_token`, too.
          *     2. `{claim_token, otp}` completes it (`status: claimed`). An agent that has a credential keeps it, now with
@@ -781,8 +783,9 @@ export interface paths {
          *     By the issuer that has asserted its identity: a Security Event Token (RFC 8417) as `application/secevent+jwt`
          *     (RFC 8935), or a logout token as `application/logout+jwt`, signed by that issuer, made out to this one, with the
          *     event `{schema_base}/events/agent-revoked`. All agents of its `sub`, or of `sub_id`, are revoked with everything that
-         *     they hold. The answer to a Security Event Token is 202 without a body; a token that is refused gets 400 `INVALID_SECURITY_EVENT` with
-         *     `err` and `description` of RFC 8935.
+         *     they hold, and the issuer has to be let in anew. The answer to a Security Event Token is 202 without a body, and the
+         *     same one to a token that was taken before. A token that is refused gets 400 `INVALID_SECURITY_EVENT` with `err` and
+         *     `description` of RFC 8935.
          */
         post: operations["revokeAgent"];
         delete?: never;
@@ -5053,8 +5056,21 @@ export interface components {
             amount?: number;
             /** @description Of `amount`. */
             currency?: string;
-            /** @description What is sold for `amount`. */
+            /** @description What is sold for `amount`; with `err`, what is wrong with the token. */
             description?: string;
+            /** @description Of agents: what auth.md calls it. */
+            error?: string;
+            /**
+             * Format: uri
+             * @description With `INTERACTION_REQUIRED`: where the claim is begun.
+             */
+            claim_url?: string;
+            /** @description With `INTERACTION_REQUIRED`: names the claim. */
+            claim_token?: string;
+            /** Format: date-time */
+            claim_token_expires?: string;
+            /** @description With `INVALID_SECURITY_EVENT`: what RFC 8935 calls it. */
+            err?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description The error model of clients whose `Accept` leaves `application/problem+json` out. */
@@ -5087,8 +5103,19 @@ export interface components {
             amount?: number;
             /** @description Of `amount`. */
             currency?: string;
-            /** @description What is sold for `amount`. */
+            /** @description What is sold for `amount`; with `err`, what is wrong with the token. */
             description?: string;
+            /**
+             * Format: uri
+             * @description With `INTERACTION_REQUIRED`: where the claim is begun.
+             */
+            claim_url?: string;
+            /** @description With `INTERACTION_REQUIRED`: names the claim. */
+            claim_token?: string;
+            /** Format: date-time */
+            claim_token_expires?: string;
+            /** @description With `INVALID_SECURITY_EVENT`: what RFC 8935 calls it. */
+            err?: string;
             errors?: components["schemas"]["Faults"];
         };
         /** @description Every fault of a request that failed validation. */

@@ -25,6 +25,45 @@ const networks = z
     error: 'must be IP addresses or networks in CIDR form, separated by commas',
   });
 
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** An address that what comes from it can be trusted by: nobody in between may change it. */
+const secureUrl = z
+  .url({ protocol: /^https?$/, error: 'must be https addresses' })
+  .refine((url) => !/[?#]/.test(url), { error: 'must not have a query or a fragment' })
+  .refine((url) => url.startsWith('https:') || LOOPBACK.test(new URL(url).hostname), {
+    error: 'must be https addresses, except on the loopback interface',
+  });
+
+const issuerEntry = z
+  .strictObject({
+    issuer: secureUrl,
+    jwks_uri: secureUrl.optional(),
+    client_ids: z.array(z.string().min(1)).optional(),
+  })
+  .transform(({ issuer, jwks_uri, client_ids }) => ({
+    issuer,
+    jwksUri: jwks_uri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`,
+    clientIds: client_ids,
+  }));
+
+/** Issuers separated by commas, or JSON where there is more to say of them. */
+const agentIssuers = z
+  .string()
+  .transform((text, context) => {
+    if (!text.trimStart().startsWith('[')) return text.split(',').map((each) => ({ issuer: each.trim() }));
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('must be addresses separated by commas, or a JSON array');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(issuerEntry))
+  .refine((all) => new Set(all.map(({ issuer }) => issuer)).size === all.length, {
+    error: 'must not name an issuer twice',
+  });
+
 /** What S3 takes as one object in the parts that we send. */
 const LARGEST_FILE = 64 * 1024 ** 3;
 
@@ -208,6 +247,18 @@ export const settings = {
     description:
       'Whom mails are from: `address` or `Name <address>`. Where the host of `WEB_URL` is an IP address, mails are from `localhost` unless told.',
   },
+  AGENT_ISSUERS: {
+    parse: agentIssuers.default([]),
+    default: 'none: agents are not let in by assertions',
+    description:
+      'Who is trusted to say for whom an agent acts, as an account here is opened and let in on their word: issuers of ID-JAGs, separated by commas. Their keys are at `{issuer}/.well-known/jwks.json`. Where they are elsewhere, or only some clients are let in, a JSON array: `[{"issuer": "https://…", "jwks_uri": "https://…", "client_ids": ["…"]}]`.',
+  },
+  AGENT_ISSUER_NETWORKS: {
+    parse: networks.default([]),
+    default: 'none',
+    description:
+      'Addresses and networks in CIDR form, separated by commas, at which the keys of `AGENT_ISSUERS` may be although they are private.',
+  },
   ADMIN_TOKEN: {
     parse: z
       .string()
@@ -304,6 +355,13 @@ export interface Config {
   readonly maxEventClients: number;
   readonly eventDays: number;
   readonly webhookNetworks: readonly string[];
+  readonly agentIssuers: readonly {
+    readonly issuer: string;
+    readonly jwksUri: string;
+    /** Undefined for all. */
+    readonly clientIds: readonly string[] | undefined;
+  }[];
+  readonly agentIssuerNetworks: readonly string[];
   /** Undefined for mails that are files. */
   readonly smtpUrl: string | undefined;
   /** Undefined for one of the host of the web pages. */
@@ -361,6 +419,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     maxEventClients: read('MAX_EVENT_CLIENTS'),
     eventDays: read('EVENT_DAYS'),
     webhookNetworks: read('WEBHOOK_NETWORKS'),
+    agentIssuers: read('AGENT_ISSUERS'),
+    agentIssuerNetworks: read('AGENT_ISSUER_NETWORKS'),
     smtpUrl: read('SMTP_URL'),
     mailFrom: read('MAIL_FROM'),
     adminTokens: read('ADMIN_TOKEN'),

@@ -1,5 +1,4 @@
 import { text } from 'node:stream/consumers';
-import { invalidMember } from '../../src/errors/api-error.ts';
 import type { Handler } from '../handler.ts';
 
 export const revokeAgent: Handler<'revokeAgent'> = async (
@@ -14,7 +13,6 @@ export const revokeAgent: Handler<'revokeAgent'> = async (
     await agents.receiveSecurityEvent(await text(upload), 'logout', client);
     return { status: 200, body: { status: 'success', message: 'The agents are revoked.' } };
   }
-  if (!body) throw invalidMember('/credential', 'is required');
-  await agents.revokeCredential(body.credential, client);
+  await agents.revokeCredential(body?.credential, client);
   return { status: 200, body: { status: 'success', message: 'The credential is revoked.' } };
 };

@@ -1,10 +1,41 @@
-import type { Actor } from '../audit/audit.ts';
-import type { Scope } from '../developers/developers.ts';
+import type { Knex } from 'knex';
+import type { AccessTokens } from '../access-tokens/access-tokens.ts';
+import type { Addresses } from '../addresses/addresses.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
+import type { Developers, Scope } from '../developers/developers.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Mails } from '../mails/mails.ts';
 import type { Page, PageRequest } from '../paging/page.ts';
 import type { Client } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { OutboundHttp } from '../platform/outbound-http/index.ts';
+import type { Random } from '../platform/random.ts';
+import type { SecurityEvents } from '../security-events/security-events.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+import { createAdmission } from './admission.ts';
+import { createAssertions } from './assertions.ts';
+import { createClaimMails } from './claim-mails.ts';
+import { createClaimPage } from './claim-page.ts';
+import { createClaims } from './claims.ts';
+import { clearExpired } from './clearing.ts';
+import { createCredentials } from './credentials.ts';
+import { createDirectory } from './directory.ts';
+import type { TrustedIssuer } from './issuer-state.ts';
+import { createIssuers } from './issuers.ts';
+import { createRegistration } from './registration.ts';
+import { createRevocation } from './revocation.ts';
+import { createSandboxAgents } from './sandbox-agents.ts';
 
 export type RegistrationType = 'agent-provider' | 'email-verification' | 'anonymous' | 'developer';
 export type CredentialType = 'bearer_token' | 'jwt' | 'sandbox_token' | 'ephemeral_key';
+
+/** What an agent can ask for whose identity somebody asserts; the first one where it asks for none. */
+export const ASSERTION_CREDENTIALS = ['bearer_token', 'jwt'] as const satisfies CredentialType[];
+/** What an agent can ask for that nobody knows. */
+export const ANONYMOUS_CREDENTIALS = ['ephemeral_key', 'sandbox_token'] as const satisfies CredentialType[];
 
 /** What an agent acts with. */
 export interface Credential {
@@ -123,11 +154,13 @@ export interface ClaimPage {
     client: Client,
   ): Promise<{ readonly otp: string; readonly expiresAt: Date } | { readonly denied: true } | undefined>;
   /** Ends the claim: this agent is not wanted. @returns whether there was one */
-  reject(viewToken: string): Promise<boolean>;
+  reject(viewToken: string, client: Client): Promise<boolean>;
 }
 
 /** Agents: programs that provision themselves, for whom they act, and what they act with. */
 export interface Agents {
+  /** Whether there is an issuer whose assertions are taken. */
+  readonly trustsIssuers: boolean;
   /**
    * @throws ApiError VALIDATION_FAILED, INVALID_ASSERTION, INTERACTION_REQUIRED, UNSUPPORTED_CREDENTIAL_TYPE,
    *   TOO_MANY_REQUESTS
@@ -140,8 +173,11 @@ export interface Agents {
    */
   claim(request: ClaimRequest, client: Client): Promise<InitiatedClaim | CompletedClaim>;
   readonly claimPage: ClaimPage;
-  /** Revokes one credential, by whoever has it. One that is unknown is revoked already (RFC 7009, section 2.2). */
-  revokeCredential(credential: string, client: Client): Promise<void>;
+  /**
+   * Revokes one credential, by whoever has it. One that is unknown is revoked already (RFC 7009, section 2.2).
+   * @throws ApiError VALIDATION_FAILED without one
+   */
+  revokeCredential(credential: string | undefined, client: Client): Promise<void>;
   /**
    * Takes the word of a trusted issuer that an agent is to be revoked.
    * @param token a Security Event Token (RFC 8417) or a logout token
@@ -160,6 +196,8 @@ export interface Agents {
   ): Promise<{ readonly agentId: string; readonly developerId: string; readonly scopes: readonly Scope[] }>;
   /** Whom a credential stands for now; undefined when it is nobody's. */
   authenticate(credential: string): Promise<AgentIdentity | undefined>;
+  /** Whether an agent was not revoked, for whoever keeps credentials of agents himself. */
+  isAlive(agentId: string): Promise<boolean>;
   /** @param held the scopes of the token that makes it. @throws ApiError INSUFFICIENT_SCOPE */
   create(
     actor: Actor,
@@ -193,23 +231,52 @@ export const PRE_CLAIM_SCOPES = {
 /** What an agent may do for the developer who has claimed it. */
 export const POST_CLAIM_SCOPES: readonly Scope[] = ['read', 'write', 'auth:client', 'agent:execute'];
 
-export function createAgents(): Agents {
-  const pending = (): never => {
-    throw new Error('not built');
-  };
+interface Dependencies {
+  readonly knex: Knex;
+  readonly trustedIssuers: readonly TrustedIssuer[];
+  readonly outbound: Pick<OutboundHttp, 'get'>;
+  readonly developers: Developers;
+  readonly tokens: Tokens;
+  readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
+  readonly securityEvents: Pick<SecurityEvents, 'agentRevoked' | 'tell'>;
+  readonly mails: Pick<Mails, 'enqueue'>;
+  readonly limits: Limits;
+  readonly keys: Keys;
+  readonly addresses: Addresses;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly logger: Logger;
+}
+
+export function createAgents(deps: Dependencies): Agents {
+  const { trustedIssuers, addresses } = deps;
+  const issuers = createIssuers({ ...deps, trusted: trustedIssuers });
+  const assertions = createAssertions({ ...deps, issuers, issuer: addresses.issuer });
+  const credentials = createCredentials(deps);
+  const revocation = createRevocation({ ...deps, assertions });
+  const claimMails = createClaimMails(deps);
+  const sandboxAgents = createSandboxAgents({ ...deps, credentials });
+  const claims = createClaims({ ...deps, credentials, revocation, claimMails, sandboxAgents });
+  const admission = createAdmission({ ...deps, assertions, claims, revocation });
+  const { revokeCredential, receiveSecurityEvent, revoke, revokeAll } = revocation;
+
   return {
-    register: pending,
-    claim: pending,
-    claimPage: { view: pending, confirm: pending, reject: pending },
-    revokeCredential: pending,
-    receiveSecurityEvent: pending,
-    exchangeAssertion: pending,
-    authenticate: async () => undefined,
-    create: pending,
-    list: async () => ({ data: [], nextCursor: null }),
-    get: pending,
-    revoke: pending,
-    revokeAll: async () => 0,
-    clearExpired: async () => 0,
+    trustsIssuers: !issuers.isEmpty,
+    register: createRegistration({ ...deps, admission, claims, credentials }),
+    claim: claims.claim,
+    claimPage: createClaimPage(deps),
+    revokeCredential,
+    receiveSecurityEvent,
+    async exchangeAssertion(assertion, clientId, client) {
+      const request = { assertion, clientId, type: 'jwt', name: undefined } as const;
+      const { agentId, developerId, scopes } = await admission.admit(request, client, async () => undefined);
+      return { agentId, developerId, scopes };
+    },
+    revoke,
+    revokeAll,
+    ...createDirectory({ ...deps, credentials }),
+    clearExpired: () => clearExpired(deps),
   };
 }

@@ -36,7 +36,7 @@ interface Dependencies {
   readonly developers: Pick<Developers, 'authenticate' | 'scopes'>;
   readonly apiTokens: Pick<ApiTokens, 'authenticate'>;
   readonly accessTokens: Pick<AccessTokens, 'authenticate'>;
-  readonly agents: Pick<Agents, 'authenticate'>;
+  readonly agents: Pick<Agents, 'authenticate' | 'isAlive'>;
   readonly machinePayments: Pick<MachinePayments, 'authenticate'>;
   readonly signingKeys: Pick<SigningKeys, 'isTrusted'>;
 }
@@ -85,6 +85,8 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
     const found = await accessTokens.authenticate(token);
     if (!found) return undefined;
     const { clientId, agentId, developerId, audience, issuedAt, expiresAt } = found;
+    // One that is issued while its agent is revoked comes too late to be revoked with it.
+    if (agentId !== null && !(await agents.isAlive(agentId))) return undefined;
     // Those of OpenID Connect are none of the API's.
     const scopes = SCOPES.filter((scope) => found.scopes.includes(scope));
     const who =

@@ -3,6 +3,7 @@ import { createAgents } from '../agents/agents.ts';
 import { createBearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import { createMachinePayments } from '../machine-payments/machine-payments.ts';
 import { createAuthorizations, createOAuthClients } from '../oauth/oauth.ts';
+import { createOutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Payments } from '../platform/payments/index.ts';
 import { createSecurityEvents } from '../security-events/security-events.ts';
 import type { Accounts } from './accounts.ts';
@@ -19,7 +20,13 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
   const machinePayments = createMachinePayments({ ...before, networkId });
   const securityEvents = createSecurityEvents(before);
   const accessTokens = createAccessTokens(before);
-  const agents = createAgents();
+  const agents = createAgents({
+    ...before,
+    accessTokens,
+    securityEvents,
+    trustedIssuers: config.agentIssuers,
+    outbound: createOutboundHttp({ networks: config.agentIssuerNetworks }),
+  });
   return {
     machinePayments,
     securityEvents,

@@ -9,6 +9,9 @@ export interface DeveloperRow {
   readonly password_hash: string;
   readonly plan_id: string;
   readonly created_at: Date;
+  readonly email_verified_at: Date | null;
+  /** False for an account that an agent has opened for somebody. */
+  readonly has_password: boolean;
 }
 
 export interface DeveloperSessionRow {
@@ -31,6 +34,16 @@ export async function insertDeveloper(trx: Knex.Transaction, row: DeveloperRow):
     if (isUniqueViolation(error, 'developers_email_key')) return false;
     throw error;
   }
+}
+
+/** @returns false when there is an account with this address already: the transaction goes on */
+export async function insertDeveloperOnce(trx: Knex.Transaction, row: DeveloperRow): Promise<boolean> {
+  const inserted = await trx('developers')
+    .insert(row)
+    .onConflict('email_key')
+    .ignore()
+    .returning('developer_id');
+  return inserted.length === 1;
 }
 
 /** Replaces a hash by one with newer parameters, unless the password was changed in the meantime. */
@@ -130,7 +143,9 @@ export async function findPlanId(db: Knex, developerId: string): Promise<string>
 export async function updateDeveloper(
   trx: Knex.Transaction,
   developerId: string,
-  changes: Partial<Pick<DeveloperRow, 'plan_id'> & Pick<AccountRow, 'plan_lapsed_at' | 'customer_ref'>>,
+  changes: Partial<
+    Pick<DeveloperRow, 'plan_id' | 'email_verified_at'> & Pick<AccountRow, 'plan_lapsed_at' | 'customer_ref'>
+  >,
 ): Promise<void> {
   await trx('developers').where({ developer_id: developerId }).update(changes);
 }

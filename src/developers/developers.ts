@@ -2,12 +2,13 @@ import type { Knex } from 'knex';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Passwords } from '../passwords/passwords.ts';
+import { unusableHash, type Passwords } from '../passwords/passwords.ts';
 import { graceEnd } from '../plans/plan-state.ts';
 import { FREE_PLAN } from '../plans/plans.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
+import type { Random } from '../platform/random.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
 import * as store from './developer-store.ts';
 
@@ -88,6 +89,28 @@ export interface Developers {
   account(developerId: string): Promise<Account>;
   /** The account of an address; undefined when there is none. */
   idOf(email: string): Promise<string | undefined>;
+  /** The account of an address, and whether there is a password to it; undefined when there is none. */
+  find(
+    db: Knex,
+    email: string,
+  ): Promise<{ readonly developerId: string; readonly hasPassword: boolean } | undefined>;
+  /**
+   * Whether a password is that of the account of an address: asked and counted as a login is.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  isPasswordOf(email: string, password: string, client: Client): Promise<boolean>;
+  /**
+   * Opens an account without a password on the free plan, inside the caller's transaction.
+   * @param verified whether somebody has just proved to read mail of this address
+   * @returns its id; undefined when there is an account of this address
+   */
+  openAccount(
+    trx: Knex.Transaction,
+    account: { readonly email: string; readonly verified: boolean },
+    client: Client,
+  ): Promise<string | undefined>;
+  /** Notes that somebody has just proved to read mail of an account's address. */
+  noteVerified(trx: Knex.Transaction, developerId: string): Promise<void>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
   authenticate(token: string): Promise<
     | {
@@ -130,10 +153,11 @@ interface Dependencies {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly random: Random;
 }
 
 export function createDevelopers(deps: Dependencies): Developers {
-  const { knex, passwords, limits, tokens, audit, clock, newId } = deps;
+  const { knex, passwords, limits, tokens, audit, clock, newId, random } = deps;
 
   async function signIn(
     trx: Knex.Transaction,
@@ -161,6 +185,26 @@ export function createDevelopers(deps: Dependencies): Developers {
     return { developerId, token, expiresAt };
   }
 
+  /** @returns the account of an address if the password is that of it */
+  async function withPassword(
+    email: string,
+    password: string,
+    client: Client,
+  ): Promise<store.DeveloperRow | undefined> {
+    const emailKey = email.toLowerCase();
+    passwords.assertRoom();
+    const account = ['developer', emailKey, addressBlock(client.address)];
+    const developer = await store.findDeveloper(knex, emailKey);
+    const { valid, rehashed } = await passwords.verify(developer?.password_hash, password);
+    if (!developer || !valid) {
+      await limits.countFailure([account]);
+      return undefined;
+    }
+    await limits.assertMayTry([account]);
+    if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
+    return developer;
+  }
+
   return {
     scopes: OWN_SCOPES,
 
@@ -178,6 +222,8 @@ export function createDevelopers(deps: Dependencies): Developers {
           password_hash: passwordHash,
           plan_id: FREE_PLAN,
           created_at: clock.now(),
+          email_verified_at: null,
+          has_password: true,
         });
         if (!inserted) throw new ApiError('EMAIL_TAKEN');
         return signIn(trx, developerId, client, 'developer.registered');
@@ -185,20 +231,37 @@ export function createDevelopers(deps: Dependencies): Developers {
     },
 
     async login(email, password, client) {
-      const emailKey = email.toLowerCase();
-      passwords.assertRoom();
-      const account = ['developer', emailKey, addressBlock(client.address)];
-      const developer = await store.findDeveloper(knex, emailKey);
-      const { valid, rehashed } = await passwords.verify(developer?.password_hash, password);
-      if (!developer || !valid) {
-        await limits.countFailure([account]);
-        throw new ApiError('INVALID_CREDENTIALS');
-      }
-      await limits.assertMayTry([account]);
-      if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
+      const developer = await withPassword(email, password, client);
+      if (!developer) throw new ApiError('INVALID_CREDENTIALS');
       const { developer_id: developerId } = developer;
       return knex.transaction((trx) => signIn(trx, developerId, client, 'developer.logged_in'));
     },
+
+    isPasswordOf: async (email, password, client) =>
+      (await withPassword(email, password, client)) !== undefined,
+
+    async openAccount(trx, { email, verified }, { address }) {
+      const developerId = newId('dev');
+      const now = clock.now();
+      const opened = await store.insertDeveloperOnce(trx, {
+        developer_id: developerId,
+        email,
+        email_key: email.toLowerCase(),
+        name: null,
+        password_hash: unusableHash(random.bytes(48)),
+        plan_id: FREE_PLAN,
+        created_at: now,
+        email_verified_at: verified ? now : null,
+        has_password: false,
+      });
+      if (!opened) return undefined;
+      const actor = { kind: 'developer', id: developerId, developerId, address } as const;
+      await audit.record(trx, actor, { action: 'developer.opened_by_agent', target: developerId });
+      return developerId;
+    },
+
+    noteVerified: (trx, developerId) =>
+      store.updateDeveloper(trx, developerId, { email_verified_at: clock.now() }),
 
     async logout(actor, sessionDigest) {
       await knex.transaction(async (trx) => {
@@ -229,6 +292,11 @@ export function createDevelopers(deps: Dependencies): Developers {
 
     async idOf(email) {
       return (await store.findDeveloper(knex, email.toLowerCase()))?.developer_id;
+    },
+
+    async find(db, email) {
+      const row = await store.findDeveloper(db, email.toLowerCase());
+      return row && { developerId: row.developer_id, hasPassword: row.has_password };
     },
 
     async authenticate(token) {

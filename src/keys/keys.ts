@@ -35,6 +35,8 @@ export interface Keys {
   licenseDigest(licenseKey: string): Buffer;
   /** HMAC-SHA-256 of a challenge to pay: tells those of this installation. */
   challengeDigest(challenge: string): Buffer;
+  /** HMAC-SHA-256 of the code that completes a claim of an agent, bound to that claim. */
+  claimCodeDigest(claim: Uint8Array, code: string): Buffer;
 }
 
 interface Dependencies {
@@ -71,6 +73,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
   const hwid = await load('hwid-hmac', symmetric);
   const license = await load('license-hmac', symmetric);
   const challenge = await load('challenge-hmac', symmetric);
+  const claimCode = await load('claim-code-hmac', symmetric);
   const encryption = await load('token-encryption', symmetric);
   const testPayments = await load('test-payments', symmetric);
   const signing = await load('token-signing', () =>
@@ -80,6 +83,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
   const hwidKey = createSecretKey(hwid.bytes);
   const licenseKey = createSecretKey(license.bytes);
   const challengeKey = createSecretKey(challenge.bytes);
+  const claimCodeKey = createSecretKey(claimCode.bytes);
   const signingKey = createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' });
 
   return {
@@ -89,6 +93,7 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
     hwidDigest: (appId, value) => createHmac('sha256', hwidKey).update(`${appId}\0`).update(value).digest(),
     licenseDigest: (value) => createHmac('sha256', licenseKey).update(value).digest(),
     challengeDigest: (value) => createHmac('sha256', challengeKey).update(value).digest(),
+    claimCodeDigest: (claim, code) => createHmac('sha256', claimCodeKey).update(claim).update(code).digest(),
   };
 }
 

@@ -46,6 +46,13 @@ export interface Limits {
    * @throws ApiError TOO_MANY_REQUESTS when it is one too many for the first
    */
   countFailure(accounts: readonly [Account, ...Account[]]): Promise<void>;
+  /**
+   * Counts one of something that there may be only so many of, over all nodes.
+   * @param kind whose window is always the same
+   * @param what is told to whoever is refused: words that complete "Too many …"
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  take(kind: string, of: Account, window: RateLimit, what: string): Promise<void>;
   /** Requests that were refused since the start. */
   refused(): number;
   /** Deletes some windows that have ended. @returns how many */
@@ -55,6 +62,7 @@ export interface Limits {
 export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
   const requests = createCounter(knex, 'requests', rateLimit);
   const failures = createCounter(knex, 'failures', { requests: FAILURES, seconds: FAILURE_WINDOW_S });
+  const others = new Map<string, ReturnType<typeof createCounter>>();
   let refused = 0;
 
   function refuse({ msBeforeNext }: RateLimiterRes): never {
@@ -94,6 +102,21 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
     async countFailure(accounts) {
       const [window] = await Promise.all(accounts.map((account) => failures.penalty(digest(account))));
       if (window!.consumedPoints > FAILURES) refuse(window!);
+    },
+
+    async take(kind, of, window, what) {
+      const counter = others.get(kind) ?? createCounter(knex, kind, window);
+      others.set(kind, counter);
+      try {
+        await counter.consume(digest(of));
+      } catch (error) {
+        if (!(error instanceof RateLimiterRes)) throw error;
+        refused += 1;
+        throw new ApiError('TOO_MANY_REQUESTS', {
+          detail: `Too many ${what}.`,
+          retryAfter: seconds(error.msBeforeNext),
+        });
+      }
     },
 
     refused: () => refused,

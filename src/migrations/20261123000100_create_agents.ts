@@ -17,8 +17,10 @@ create table agents (
   check ((issuer is null) = (subject is null))
 );
 create index agents_developer on agents (developer_id, agent_id) where developer_id is not null;
-create unique index agents_identity on agents (issuer, subject, client_id) where revoked_at is null and registration_type = 'agent-provider';
+create unique index agents_identity on agents (issuer, subject, client_id)
+  where revoked_at is null and developer_id is not null and registration_type = 'agent-provider';
 create index agents_unclaimed on agents (created_at) where developer_id is null;
+create index agents_revoked on agents (revoked_at) where revoked_at is not null;
 comment on table agents is 'Programs that act by themselves, and for whom';
 comment on column agents.developer_id is 'For whom it acts; null until somebody has claimed it';
 comment on column agents.issuer is 'Who has asserted its identity, and that of its user, as subject';
@@ -41,7 +43,8 @@ comment on column agent_credentials.token_digest is 'SHA-256 of the credential';
 create table agent_claims (
   claim_digest bytea primary key,
   agent_id text collate "C" not null references agents on delete cascade,
-  requested_credential_type text not null,
+  requested_credential_type text,
+  scopes text[] not null,
   email text,
   developer_id text collate "C" references developers,
   view_digest bytea constraint agent_claims_view unique,
@@ -60,6 +63,7 @@ create index agent_claims_agent on agent_claims (agent_id);
 create index agent_claims_expires_at on agent_claims (expires_at);
 comment on table agent_claims is 'Ceremonies by which somebody takes an agent for his own';
 comment on column agent_claims.claim_digest is 'SHA-256 of the claim token, which the agent holds';
+comment on column agent_claims.scopes is 'What the agent may do once it is claimed';
 comment on column agent_claims.developer_id is 'Who has confirmed it on the page, where the account was there before';
 comment on column agent_claims.view_digest is 'SHA-256 of the token in the mailed link';
 comment on column agent_claims.otp_digest is 'HMAC of the code that the page has shown';
@@ -71,6 +75,7 @@ create table agent_delegations (
   created_at timestamptz not null,
   primary key (issuer, subject)
 );
+create index agent_delegations_developer on agent_delegations (developer_id);
 comment on table agent_delegations is 'Which developer a subject of a trusted issuer is';
 
 create table used_assertions (

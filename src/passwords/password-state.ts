@@ -21,6 +21,18 @@ export function passwordState(hash: string | null): PasswordState {
   return hash.startsWith(OWN_PREFIX) ? 'set' : 'imported';
 }
 
+/**
+ * What stands where there is no password: the form of a hash of ours, which takes as long to check and is that of nothing
+ * anybody knows.
+ * @param bytes 48 unpredictable ones
+ */
+export function unusableHash(bytes: Buffer): string {
+  const [salt, output] = [bytes.subarray(0, 16), bytes.subarray(16, 48)].map((part) =>
+    part.toString('base64').replace(/=+$/, ''),
+  );
+  return `${OWN_PREFIX}${salt}$${output}`;
+}
+
 /** Whether a stored hash is one of bcrypt. */
 export function isBcrypt(hash: string): boolean {
   return hash.startsWith('$2');

@@ -6,7 +6,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { createWaitingLines } from '../platform/waiting-lines.ts';
 import { isBcrypt, OWN_PREFIX } from './password-state.ts';
 
-export { importFault, passwordState, type PasswordState } from './password-state.ts';
+export { importFault, passwordState, unusableHash, type PasswordState } from './password-state.ts';
 
 /** Argon2id, the library's default algorithm, with OWASP's parameters: 19 MiB, 2 passes, 1 lane. */
 const PARAMETERS = {

@@ -1,4 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from '../agents/agents.ts';
+import type { Scope } from '../developers/developers.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -25,7 +27,14 @@ export interface Sandbox {
     readonly appId: string;
     readonly username: string;
     readonly hwid: string;
-  }): Promise<SandboxSession & { readonly token: string }>;
+  }): Promise<
+    SandboxSession & {
+      readonly token: string;
+      /** What an agent may do with the token once it is claimed, and before. */
+      readonly scopes: readonly Scope[];
+      readonly postClaimScopes: readonly Scope[];
+    }
+  >;
   /**
    * Checks a token that `authenticate` gave.
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, HWID_MISMATCH
@@ -44,7 +53,14 @@ export function createSandbox(tokens: Tokens, keys: Keys, clock: Clock): Sandbox
       const expiresAt = new Date(Math.floor(issuedAt.getTime() / 1000) * 1000 + LIFETIME_MS);
       const machine = machineDigest(appId, hwid).toString('base64url');
       const token = await tokens.signSandboxToken({ appId, username, machine, issuedAt, expiresAt });
-      return { token, username, expiresAt, entitlements: ENTITLEMENTS };
+      return {
+        token,
+        username,
+        expiresAt,
+        entitlements: ENTITLEMENTS,
+        scopes: PRE_CLAIM_SCOPES.sandbox_token,
+        postClaimScopes: POST_CLAIM_SCOPES,
+      };
     },
 
     async verify(appId, token, hwid) {

@@ -29,6 +29,8 @@ export interface SandboxClaims {
   /** Digest of the hardware identifier. */
   readonly machine: string;
   readonly expiresAt: Date;
+  /** Whether no other token reads the same; written by `signSandboxToken`. */
+  readonly isUnique?: boolean;
 }
 
 /**
@@ -94,8 +96,11 @@ export function createTokens(
         iat: Math.floor(issuedAt.getTime() / 1000),
         exp: Math.floor(expiresAt.getTime() / 1000),
       }),
-    signSandboxToken: (claims) =>
-      sign(SANDBOX_TYPE, claims.username, { aud: claims.appId, machine: claims.machine }, claims),
+    signSandboxToken: (claims) => {
+      // Equal requests of two clients in one second get two tokens: each can be claimed by its own.
+      const jti = random.bytes(16).toString('base64url');
+      return sign(SANDBOX_TYPE, claims.username, { aud: claims.appId, machine: claims.machine, jti }, claims);
+    },
 
     async readSandboxToken(token) {
       if (!isCanonical(token)) return undefined;
@@ -113,6 +118,7 @@ export function createTokens(
           username: payload.sub!,
           machine: payload.machine,
           expiresAt: new Date(payload.exp! * 1000),
+          isUnique: payload.jti !== undefined,
         };
       } catch (error) {
         if (error instanceof errors.JOSEError) return undefined;

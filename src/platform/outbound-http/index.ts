@@ -29,6 +29,22 @@ export interface OutboundAnswer {
   readonly text: string;
 }
 
+export interface OutboundQuestion {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends it; then the promise rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** How much of the body is read. */
+  readonly maxBytes: number;
+}
+
+export interface OutboundDocument {
+  readonly status: number;
+  /** The header `Cache-Control` as it was sent. */
+  readonly cacheControl: string | undefined;
+  /** The first `maxBytes` of the body as text. */
+  readonly text: string;
+}
+
 /**
  * HTTP requests to addresses that somebody else has chosen (RFC 9110). Only public addresses are dialled, and those that
  * the configuration names: what is checked is the very address that the connection goes to, so that a name which resolves
@@ -42,8 +58,22 @@ export interface OutboundHttp {
    * @throws OutboundFault when no answer comes within 15 s, or the address must not be reached
    */
   post(url: string, request: OutboundRequest): Promise<OutboundAnswer>;
+  /**
+   * Sends a GET.
+   * @throws OutboundFault like `post`
+   */
+  get(url: string, question: OutboundQuestion): Promise<OutboundDocument>;
   /** Ends idle connections. */
   close(): void;
+}
+
+/** A request of either method. */
+interface Sent {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
 }
 
 /**
@@ -62,12 +92,12 @@ export function createOutboundHttp(options: {
   const pooling = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS, timeout: IDLE_MS };
   const agents = { 'http:': new http.Agent(pooling), 'https:': new https.Agent(pooling) };
 
-  async function send(url: URL, request: OutboundRequest, fresh: boolean): Promise<OutboundAnswer> {
+  async function send(url: URL, request: Sent, fresh: boolean) {
     const timeout = AbortSignal.timeout(answerWithinMs);
     const secure = url.protocol === 'https:';
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
     const sent = (secure ? https : http).request(url, {
-      method: 'POST',
+      method: request.method,
       headers: request.headers,
       agent: fresh ? new (secure ? https : http).Agent() : agents[url.protocol as keyof typeof agents],
       lookup,
@@ -78,9 +108,9 @@ export function createOutboundHttp(options: {
     sent.once('response', resolve).on('error', reject).end(request.body);
     try {
       const response = await promise;
-      const text = await firstBytes(response);
+      const text = await firstBytes(response, request.maxBytes);
       request.signal.throwIfAborted();
-      return { status: response.statusCode!, retryAfter: response.headers['retry-after'], text };
+      return { status: response.statusCode!, headers: response.headers, text };
     } catch (error) {
       request.signal.throwIfAborted();
       if (timeout.aborted) throw new OutboundFault(`No answer came within ${answerWithinMs / 1000} s.`);
@@ -96,17 +126,31 @@ export function createOutboundHttp(options: {
     }
   }
 
+  async function reach(text: string, request: Sent) {
+    const fault = reachable.fault(text);
+    if (fault !== undefined) throw new OutboundFault(`The URL ${fault}.`);
+    const url = new URL(text);
+    const host = hostOf(url);
+    // Addresses are not looked up: `fault` has judged them, and this must not depend on it.
+    if (isIP(host) !== 0 && !reachable.address(host)) throw forbidden();
+    return send(url, request, false);
+  }
+
   return {
     fault: reachable.fault,
 
-    async post(text, request) {
-      const fault = reachable.fault(text);
-      if (fault !== undefined) throw new OutboundFault(`The URL ${fault}.`);
-      const url = new URL(text);
-      const host = hostOf(url);
-      // Addresses are not looked up: `fault` has judged them, and this must not depend on it.
-      if (isIP(host) !== 0 && !reachable.address(host)) throw forbidden();
-      return send(url, request, false);
+    async post(url, request) {
+      const { status, headers, text } = await reach(url, {
+        method: 'POST',
+        maxBytes: READ_BYTES,
+        ...request,
+      });
+      return { status, retryAfter: headers['retry-after'], text };
+    },
+
+    async get(url, question) {
+      const { status, headers, text } = await reach(url, { method: 'GET', ...question });
+      return { status, cacheControl: headers['cache-control'], text };
     },
 
     close() {
@@ -139,17 +183,17 @@ function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean):
 }
 
 /** A body that does not end in time, or breaks off, is as good as one that did: the status has come. */
-async function firstBytes(response: http.IncomingMessage): Promise<string> {
+async function firstBytes(response: http.IncomingMessage, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   try {
     for await (const part of response as AsyncIterable<Buffer>) {
       parts.push(part);
       size += part.length;
-      if (size > READ_BYTES) break;
+      if (size > maxBytes) break;
     }
   } catch {
     response.destroy();
   }
-  return Buffer.concat(parts).subarray(0, READ_BYTES).toString();
+  return Buffer.concat(parts).subarray(0, maxBytes).toString();
 }

@@ -1,0 +1,69 @@
+import type { Knex } from 'knex';
+import type { Addresses } from '../addresses/addresses.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Mails } from '../mails/mails.ts';
+import { addressBlock, type Client } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Random } from '../platform/random.ts';
+import { tokenDigest } from '../tokens/tokens.ts';
+import { claimMail } from './claim-mail.ts';
+import { lockClaim, updateClaim } from './claim-store.ts';
+
+const HOUR_S = 60 * 60;
+/** Mails to one address: whoever does not want them should not get more. */
+const TO_ONE = { requests: 10, seconds: HOUR_S };
+/** Mails that one client causes. */
+const FROM_ONE = { requests: 100, seconds: HOUR_S };
+
+/** The mails of claims. */
+export interface ClaimMails {
+  /** Counts a mail, before the transaction that sends it. @throws ApiError TOO_MANY_REQUESTS */
+  assertMaySend(email: string, client: Client): Promise<void>;
+  /**
+   * Mails a new link to a claim's page, inside the caller's transaction: the last one counts.
+   * @param issuer of an agent whose identity somebody has asserted
+   */
+  send(
+    trx: Knex.Transaction,
+    claimDigest: Buffer,
+    email: string,
+    issuer: string | null,
+  ): Promise<{ readonly attemptId: string }>;
+}
+
+interface Dependencies {
+  readonly mails: Pick<Mails, 'enqueue'>;
+  readonly limits: Pick<Limits, 'take'>;
+  readonly addresses: Pick<Addresses, 'web'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function createClaimMails({ mails, limits, addresses, clock, random }: Dependencies): ClaimMails {
+  return {
+    async assertMaySend(email, client) {
+      const what = 'mails within an hour';
+      // Whoever may send none does not use up what others may.
+      await limits.take('agent-mails-from', [addressBlock(client.address)], FROM_ONE, what);
+      await limits.take('agent-mails-to', [email.toLowerCase()], TO_ONE, what);
+    },
+
+    async send(trx, claimDigest, email, issuer) {
+      const claim = (await lockClaim(trx, claimDigest))!;
+      const viewToken = random.bytes(32).toString('base64url');
+      const attemptId = `cla_${random.bytes(16).toString('base64url')}`;
+      const isSame = claim.email?.toLowerCase() === email.toLowerCase();
+      await updateClaim(trx, claimDigest, {
+        email,
+        view_digest: tokenDigest(viewToken),
+        attempt_id: attemptId,
+        mails: claim.mails + 1,
+        mailed_at: clock.now(),
+        // What the reader of another mailbox has confirmed is nothing.
+        ...(!isSame && { developer_id: null, otp_digest: null, otp_expires_at: null, otp_failures: 0 }),
+      });
+      await mails.enqueue(trx, { to: email, ...claimMail(addresses.web(), viewToken, issuer) });
+      return { attemptId };
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { Knex } from 'knex';
+import type { Audit } from '../audit/audit.ts';
+import type { Developers, Scope } from '../developers/developers.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Client } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Random } from '../platform/random.ts';
+import { tokenDigest } from '../tokens/tokens.ts';
+import { agentActor } from './agent-actor.ts';
+import type { ClaimPage } from './agents.ts';
+import { claimState, CODE_MS, codeFrom } from './claim-state.ts';
+import * as store from './claim-store.ts';
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly developers: Pick<Developers, 'find' | 'isPasswordOf'>;
+  readonly keys: Pick<Keys, 'claimCodeDigest'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function createClaimPage(deps: Dependencies): ClaimPage {
+  const { knex, developers, keys, audit, clock, random } = deps;
+
+  function stateOf(row: store.ClaimViewRow) {
+    const state = claimState(row, clock.now());
+    return state === 'open' && row.revoked_at ? 'expired' : state;
+  }
+
+  async function record(
+    trx: Knex.Transaction,
+    action: string,
+    { agent_id: agentId }: store.ClaimRow,
+    developerId: string | null,
+    client: Client,
+  ): Promise<void> {
+    const actor = agentActor(agentId, developerId, client);
+    await audit.record(trx, actor, { action, target: agentId });
+  }
+
+  return {
+    async view(viewToken) {
+      const row = await store.findClaimByView(knex, tokenDigest(viewToken));
+      if (!row || row.email === null) return undefined;
+      const account = await developers.find(knex, row.email);
+      return {
+        state: stateOf(row),
+        email: row.email,
+        agentName: row.name,
+        issuer: row.issuer,
+        scopes: row.scopes as Scope[],
+        expiresAt: row.expires_at,
+        asksPassword: account?.hasPassword ?? false,
+      };
+    },
+
+    async confirm(viewToken, password, client) {
+      const digest = tokenDigest(viewToken);
+      const seen = await store.findClaimByView(knex, digest);
+      if (!seen || seen.email === null || stateOf(seen) !== 'open') return undefined;
+      const account = await developers.find(knex, seen.email);
+      if (account?.hasPassword) {
+        const isHis = await developers.isPasswordOf(seen.email, password ?? '', client);
+        if (!isHis) return { denied: true };
+      }
+      const otp = codeFrom(random.bytes(8));
+      return knex.transaction(async (trx) => {
+        const claim = await store.lockClaimByView(trx, digest);
+        const now = clock.now();
+        if (!claim || claimState(claim, now) !== 'open') return undefined;
+        const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, claim.expires_at.getTime()));
+        await store.updateClaim(trx, claim.claim_digest, {
+          developer_id: account?.developerId ?? null,
+          otp_digest: keys.claimCodeDigest(claim.claim_digest, otp),
+          otp_expires_at: expiresAt,
+          otp_failures: 0,
+        });
+        await record(trx, 'agent.claim_confirmed', claim, account?.developerId ?? null, client);
+        return { otp, expiresAt };
+      });
+    },
+
+    async reject(viewToken, client) {
+      return knex.transaction(async (trx) => {
+        const claim = await store.lockClaimByView(trx, tokenDigest(viewToken));
+        if (!claim || claimState(claim, clock.now()) !== 'open') return claim !== undefined;
+        await store.updateClaim(trx, claim.claim_digest, { rejected_at: clock.now(), otp_digest: null });
+        const account = claim.email === null ? undefined : await developers.find(trx, claim.email);
+        await record(trx, 'agent.claim_rejected', claim, account?.developerId ?? null, client);
+        return true;
+      });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Knex } from 'knex';
+import type { Scope } from '../developers/developers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Random } from '../platform/random.ts';
+import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
+import type { Credential, CredentialType } from './agents.ts';
+import * as store from './credential-store.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+const LIFETIMES: Readonly<Record<CredentialType, number>> = {
+  bearer_token: 90 * 24 * HOUR_MS,
+  jwt: HOUR_MS,
+  sandbox_token: HOUR_MS,
+  ephemeral_key: 24 * HOUR_MS,
+};
+
+/** The application that sandbox tokens of agents are good for. */
+const SANDBOX_APP = 'sandbox';
+
+/** Makes what agents act with. Only digests are kept. */
+export interface Credentials {
+  /**
+   * @param developerId for whom the agent acts; null for nobody
+   * @param type `jwt` for an agent that acts for somebody alone
+   */
+  issue(
+    trx: Knex.Transaction,
+    agent: { readonly agentId: string; readonly developerId: string | null },
+    type: CredentialType,
+    scopes: readonly Scope[],
+  ): Promise<Credential>;
+  /** Gives an agent's credentials other scopes. @returns how many are alive */
+  upgrade(trx: Knex.Transaction, agentId: string, scopes: readonly Scope[]): Promise<number>;
+  /** Keeps the digest of one that the agent has already. */
+  adopt(trx: Knex.Transaction, agentId: string, given: Credential): Promise<void>;
+}
+
+interface Dependencies {
+  readonly tokens: Pick<Tokens, 'signAccessToken' | 'signSandboxToken'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function createCredentials({ tokens, clock, random }: Dependencies): Credentials {
+  async function make(
+    { agentId, developerId }: { readonly agentId: string; readonly developerId: string | null },
+    type: CredentialType,
+    scopes: readonly Scope[],
+    times: { readonly issuedAt: Date; readonly expiresAt: Date },
+  ): Promise<string> {
+    if (type === 'bearer_token') return `lka_${random.bytes(32).toString('base64url')}`;
+    if (type === 'ephemeral_key') return `lke_${random.bytes(32).toString('base64url')}`;
+    if (type === 'jwt') {
+      return tokens.signAccessToken({ subject: developerId ?? agentId, clientId: agentId, scopes, ...times });
+    }
+    const machine = random.bytes(32).toString('base64url');
+    return tokens.signSandboxToken({ appId: SANDBOX_APP, username: agentId, machine, ...times });
+  }
+
+  async function keep(
+    trx: Knex.Transaction,
+    agentId: string,
+    given: Credential,
+    createdAt: Date,
+  ): Promise<void> {
+    await store.insertCredential(trx, {
+      token_digest: tokenDigest(given.credential),
+      agent_id: agentId,
+      credential_type: given.type,
+      scopes: [...given.scopes],
+      created_at: createdAt,
+      expires_at: given.expiresAt,
+    });
+  }
+
+  return {
+    async issue(trx, agent, type, scopes) {
+      const issuedAt = clock.now();
+      // Tokens count in whole seconds.
+      const expiresAt = new Date(Math.floor(issuedAt.getTime() / 1000) * 1000 + LIFETIMES[type]);
+      const credential = await make(agent, type, scopes, { issuedAt, expiresAt });
+      const given = { type, credential, scopes, expiresAt };
+      await keep(trx, agent.agentId, given, issuedAt);
+      return given;
+    },
+    upgrade: (trx, agentId, scopes) => store.replaceScopes(trx, agentId, scopes, clock.now()),
+    adopt: (trx, agentId, given) => keep(trx, agentId, given, clock.now()),
+  };
+}
