@@ -13,7 +13,7 @@ import type { Broker } from '../platform/broker/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/index.ts';
 import { createNewId } from '../platform/ids.ts';
-import { installJobs } from '../platform/jobs/index.ts';
+import { createJobs, installJobs } from '../platform/jobs/index.ts';
 import { createKeyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { loadOrCreateAdminToken } from '../platform/admin-token.ts';
@@ -76,6 +76,7 @@ export async function composeFoundation(surroundings: Surroundings) {
     keys,
     adminTokens: await adminTokens(config, random),
     newId,
+    jobs: createJobs({ knex, listen: database.listen, logger }),
     audit,
     signingKeys,
     addresses: createAddresses(baseUrl, webUrl),

@@ -1,5 +1,4 @@
 import { createMails } from '../mails/mails.ts';
-import { createJobs } from '../platform/jobs/index.ts';
 import { createOutboundHttp } from '../platform/outbound-http/index.ts';
 import { createRealtime } from '../realtime/realtime.ts';
 import { createBrokerFeed } from '../relay/broker-feed.ts';
@@ -15,17 +14,15 @@ export type Messages = ReturnType<typeof composeMessages>;
 /** Who is told of what: webhooks, clients that listen, and a broker outside of events, people by mail. */
 export function composeMessages(before: Foundation & Accounts & Licensing & Products) {
   const { config, database, broker, statistics } = before;
-  const jobs = createJobs({ ...before, listen: database.listen });
   const webhooks = createWebhooks({
     ...before,
-    jobs,
     outbound: createOutboundHttp({ networks: config.webhookNetworks }),
   });
   const consumers = [statistics.count, webhooks.enqueue];
   const relay = createRelay({ ...before, listen: database.listen, consumers });
   return {
     webhooks,
-    mails: createMails({ ...before, jobs }),
+    mails: createMails(before),
     relay,
     realtime: createRealtime({ ...before, relay, capacity: config.maxEventClients }),
     brokerFeed: broker.embedded ? undefined : createBrokerFeed({ ...before, relay }),

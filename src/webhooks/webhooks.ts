@@ -13,7 +13,7 @@ import type { OutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Random } from '../platform/random.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import * as deliveryStore from './delivery-store.ts';
-import { startDispatch } from './dispatch.ts';
+import { startWebhooks } from './dispatch.ts';
 import { newSecret, secretContext } from './signing.ts';
 import * as store from './webhook-store.ts';
 
@@ -265,7 +265,7 @@ export function createWebhooks(deps: Dependencies): Webhooks {
         return { result: { secret, previousSecretExpiresAt } };
       }),
 
-    start: () => startDispatch(deps),
+    start: () => startWebhooks(deps),
 
     async clearExpired() {
       const now = clock.now().getTime();

@@ -49,6 +49,7 @@ test('the tables are made once, however many begin at once', async () => {
   const { rows } = await client.query('select name, policy from pgboss.queue order by name');
   expect(rows).toEqual([
     { name: 'mails', policy: 'standard' },
+    { name: 'security-events', policy: 'short' },
     { name: 'webhooks', policy: 'short' },
   ]);
 });
@@ -100,6 +101,28 @@ test('slow ones get half of the places, and wait for nobody else', async () => {
   await expect.poll(() => begun.length).toBeGreaterThan(before);
   onTestFinished(endAll);
   await expect.poll(() => (endAll(), new Set(begun).size)).toBe(9);
+});
+
+test('queues of one process have their own workers, and the last that stops ends what they share', async () => {
+  const jobs = createJobs({ knex, listen, logger });
+  const done: string[] = [];
+  const start = (queue: 'webhooks' | 'security-events') =>
+    jobs.start(queue, 4, async (key) => void done.push(`${queue} ${key}`));
+  const send = (queue: 'webhooks' | 'security-events') =>
+    jobs.send(knex, queue, [{ key: 'shared', slow: false }]);
+  const [webhooks, others] = await Promise.all([start('webhooks'), start('security-events')]);
+  await send('webhooks');
+  await send('security-events');
+  await expect.poll(() => done.toSorted()).toEqual(['security-events shared', 'webhooks shared']);
+  await webhooks.stop();
+  await send('security-events');
+  await expect.poll(() => done).toHaveLength(3);
+  expect(done[2]).toBe('security-events shared');
+  await others.stop();
+  const again = await start('webhooks');
+  onTestFinished(() => again.stop());
+  await send('webhooks');
+  await expect.poll(() => done).toHaveLength(4);
 });
 
 test('what a transaction asks for that is rolled back is not done', async () => {

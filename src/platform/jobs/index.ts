@@ -10,7 +10,7 @@ const SCHEMA = 'pgboss';
 const NOT_ALLOWED = '42501';
 
 /** The queues there are. */
-export type QueueName = 'webhooks' | 'mails';
+export type QueueName = 'webhooks' | 'mails' | 'security-events';
 
 const COMMON = {
   notify: true,
@@ -20,9 +20,11 @@ const COMMON = {
   retentionSeconds: 31_536_000,
   deleteAfterSeconds: 60,
 } as const;
+/** While a request of a key waits, another one adds nothing. */
+const ONE_A_KEY = { ...COMMON, policy: 'short', retryLimit: 10_000, retryDelay: 1 } as const;
 const TERMS = {
-  // While a request of a key waits, another one adds nothing.
-  webhooks: { ...COMMON, policy: 'short', retryLimit: 10_000, retryDelay: 1 },
+  webhooks: ONE_A_KEY,
+  'security-events': ONE_A_KEY,
   // Some seconds later, then twice as late each time, up to two hours: for about a day.
   mails: {
     ...COMMON,
@@ -53,8 +55,8 @@ export interface JobRequest {
 }
 
 /**
- * Does the work of a key. When it throws, it is done again, as the queue's terms say: `webhooks` after a second, `mails` for a
- * day.
+ * Does the work of a key. When it throws, it is done again, as the queue's terms say: `mails` for a day, others after a
+ * second.
  * @param signal aborted when this process must end: whoever throws then leaves the work to another one
  * @param payload of the request; empty when it had none
  */
@@ -135,24 +137,23 @@ export async function installJobs(knex: Knex, logger: Logger): Promise<void> {
 }
 
 export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
+  /** What all queues of this process have in common, from the first start to the last stop. */
+  let common: Common | undefined;
   // One that was stopped still knows how to ask.
   let boss: PgBoss | undefined;
-  const wakers = new Map<QueueName, () => void>();
-  let listener: ReturnType<Database['listen']> | undefined;
 
-  /** One connection for all queues: a notification names the one that it is about. */
-  function hear(channel: string): ReturnType<Database['listen']> {
-    listener ??= listen([channel], (_, named) => {
-      for (const [queue, wake] of wakers) if (named === undefined || named === queue) wake();
-    });
-    return {
-      async close() {
-        if (wakers.size > 0) return;
-        const last = listener;
-        listener = undefined;
-        await last?.close();
-      },
+  function begin(): Common {
+    const workings = new Map<Working, QueueName>();
+    // One connection for all queues: a notification names the one that it is about.
+    const hear = (named: string | undefined) => {
+      for (const [{ wake }, queue] of workings) if (named === undefined || named === queue) wake();
     };
+    const started = createBoss(
+      { ...fromKnex(knex), listen: async (channel) => listen([channel], (_, named) => hear(named)) },
+      true,
+      logger,
+    );
+    return { boss: started, workings, ready: started.start() };
   }
 
   return {
@@ -172,33 +173,38 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
     },
 
     async start(queue, concurrency, worker) {
-      const started = createBoss(
-        { ...fromKnex(knex), listen: async (channel) => hear(channel) },
-        true,
-        logger,
-      );
-      const working = workOn(started, queue, { concurrency, worker, logger });
-      wakers.set(queue, working.wake);
-      try {
-        await started.start();
-      } catch (error) {
+      const shared = (common ??= begin());
+      const working = workOn(shared.boss, queue, { concurrency, worker, logger });
+      shared.workings.set(working, queue);
+      async function stop(): Promise<void> {
         await working.stop();
-        wakers.delete(queue);
-        await started.stop({ graceful: false, close: false });
+        shared.workings.delete(working);
+        if (shared.workings.size > 0) return;
+        if (common === shared) common = undefined;
+        await shared.boss.stop({ graceful: false, close: false });
+      }
+      try {
+        await shared.ready;
+      } catch (error) {
+        await stop();
         throw error;
       }
-      boss ??= started;
+      boss = shared.boss;
       working.begin();
-      return {
-        async stop() {
-          await working.stop();
-          wakers.delete(queue);
-          await started.stop({ graceful: false, close: false });
-        },
-      };
+      return { stop };
     },
   };
 }
+
+interface Common {
+  readonly boss: PgBoss;
+  /** Who works, and on which queue. */
+  readonly workings: Map<Working, QueueName>;
+  /** Whether it has begun. */
+  readonly ready: Promise<unknown>;
+}
+
+type Working = ReturnType<typeof workOn>;
 
 interface Data {
   readonly key: string;

@@ -1,0 +1,144 @@
+import type { Knex } from 'knex';
+import type { Clock } from '../platform/clock.ts';
+import type { JobRequest, Jobs, QueueName } from '../platform/jobs/index.ts';
+import type { Logger } from '../platform/logger.ts';
+import { OutboundFault, type OutboundHttp } from '../platform/outbound-http/index.ts';
+import { repeatedly } from '../platform/repeatedly.ts';
+import { isSlow, type Attempt } from './attempt-state.ts';
+
+/** How many endpoints one process sends to at once. */
+const ENDPOINTS_AT_ONCE = 64;
+/** How many requests one endpoint gets at once. */
+const REQUESTS_AT_ONCE = 10;
+/** Read and recorded at once for an endpoint that answers quickly; for another one, as many as it gets at once. */
+const DELIVERIES_AT_ONCE = 50;
+/** After so many deliveries an endpoint lets others go first. */
+const DELIVERIES_A_TURN = 200;
+const LOOKED_FOR_AT_ONCE = 500;
+
+/** What is sent by HTTP POST. */
+export interface Sent {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Made<Delivery> {
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+}
+
+/** Endpoints, and deliveries that wait for them: each endpoint has a key. */
+export interface Dispatched<Endpoint extends { readonly slow: boolean }, Delivery> {
+  readonly queue: QueueName;
+  /** An endpoint that may be sent to. */
+  find(key: string): Promise<Endpoint | undefined>;
+  /** Deliveries whose time has come, the oldest first. */
+  listDue(key: string, limit: number): Promise<readonly Delivery[]>;
+  /** Endpoints for which there are such deliveries, by their keys, behind one of them. */
+  listDueEndpoints(after: string, limit: number): Promise<readonly JobRequest[]>;
+  /** @returns what makes the requests to an endpoint; undefined when nothing may be sent to it any more */
+  prepare(endpoint: Endpoint): (delivery: Delivery, attemptedAt: Date) => Promise<Sent | undefined>;
+  /** Records what came of attempts. @returns how the endpoint is doing now */
+  record(endpoint: Endpoint, made: readonly Made<Delivery>[]): Promise<{ readonly slow: boolean }>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly jobs: Jobs;
+  readonly outbound: OutboundHttp;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Sends what is due. The queue of jobs says which endpoints have anything to be sent, and gives each of them to one worker
+ * of one process at a time; what is due is decided by the rows of the deliveries and the clock. A look for endpoints once a
+ * second brings those whose retry is due.
+ * @returns stops: requests under way get 3 s to end
+ */
+export async function startDispatch<Endpoint extends { readonly slow: boolean }, Delivery>(
+  { knex, jobs, outbound, clock, logger }: Dependencies,
+  { queue, find, listDue, listDueEndpoints, prepare, record }: Dispatched<Endpoint, Delivery>,
+): Promise<{ stop(): Promise<void> }> {
+  /** Sends to one endpoint what is due, for its turn; for the rest the endpoint queues again, behind others. */
+  async function serve(key: string, signal: AbortSignal): Promise<void> {
+    let slow = false;
+    for (let sent = 0; sent < DELIVERIES_A_TURN && !slow;) {
+      const endpoint = await find(key);
+      if (!endpoint) return;
+      const due = await listDue(key, endpoint.slow ? REQUESTS_AT_ONCE : DELIVERIES_AT_ONCE);
+      if (due.length === 0) return;
+      sent += due.length;
+      ({ slow } = await send(key, endpoint, due, signal));
+    }
+    await jobs.send(knex, queue, [{ key, slow }]);
+  }
+
+  /** Makes one attempt at each of some deliveries until one is slow, and records what came of them. */
+  async function send(key: string, endpoint: Endpoint, due: readonly Delivery[], signal: AbortSignal) {
+    const toSend = prepare(endpoint);
+    const made: Made<Delivery>[] = [];
+    const waiting = due.values();
+    const sending = async () => {
+      for (const delivery of waiting) {
+        const attemptedAt = clock.now();
+        const sent = await toSend(delivery, attemptedAt);
+        if (!sent) return;
+        const attempt = await attemptOf(key, sent, attemptedAt, signal);
+        made.push({ delivery, attempt });
+        if (made.some((each) => isSlow(each.attempt))) return;
+      }
+    };
+    const settled = await Promise.allSettled(Array.from({ length: REQUESTS_AT_ONCE }, sending));
+    const health = await record(endpoint, made);
+    const broken = settled.find((each) => each.status === 'rejected');
+    if (broken) throw broken.reason;
+    return health;
+  }
+
+  async function attemptOf(
+    key: string,
+    { url, headers, body }: Sent,
+    attemptedAt: Date,
+    signal: AbortSignal,
+  ): Promise<Attempt> {
+    const duration = () => Math.max(clock.now().getTime() - attemptedAt.getTime(), 0);
+    try {
+      const { status, retryAfter, text } = await outbound.post(url, { headers, body, signal });
+      return { attemptedAt, durationMs: duration(), status, retryAfter, body: storable(text), fault: null };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof OutboundFault)) {
+        logger.warn({ err: error, queue, key }, 'a request could not be sent');
+      }
+      const fault = error instanceof OutboundFault ? error.message : 'The request failed.';
+      return { attemptedAt, durationMs: duration(), status: null, retryAfter: undefined, body: null, fault };
+    }
+  }
+
+  const working = await jobs.start(queue, ENDPOINTS_AT_ONCE, serve);
+  let seen = '';
+  const looking = repeatedly(
+    async () => {
+      const due = await listDueEndpoints(seen, LOOKED_FOR_AT_ONCE);
+      await jobs.send(knex, queue, due);
+      const more = due.length === LOOKED_FOR_AT_ONCE;
+      seen = more ? due.at(-1)!.key : '';
+      return more;
+    },
+    (error) => logger.debug({ err: error, queue }, 'the look for due deliveries was put off'),
+  );
+  return {
+    async stop() {
+      await looking.stop();
+      await working.stop();
+      outbound.close();
+    },
+  };
+}
+
+/** The database keeps no NUL. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd').toWellFormed();
+}
