@@ -225,7 +225,7 @@ export const settings = {
     parse: networks.default([]),
     default: 'none',
     description:
-      'Addresses and networks in CIDR form, separated by commas, that webhooks may reach although they are private. Without it they reach public addresses alone.',
+      'Addresses and networks in CIDR form, separated by commas, that webhooks and security events may reach although they are private. Without it they reach public addresses alone.',
   },
   SMTP_URL: {
     parse: z

@@ -18,7 +18,10 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
   const { config, payments } = before;
   const networkId = payments.processor === 'test' ? TEST_NETWORK : config.stripe?.networkId;
   const machinePayments = createMachinePayments({ ...before, networkId });
-  const securityEvents = createSecurityEvents(before);
+  const securityEvents = createSecurityEvents({
+    ...before,
+    outbound: createOutboundHttp({ networks: config.webhookNetworks }),
+  });
   const accessTokens = createAccessTokens(before);
   const agents = createAgents({
     ...before,

@@ -75,3 +75,8 @@ function wishOf({ status, retryAfter }: Attempt, now: Date): number {
     : Date.parse(retryAfter) - now.getTime();
   return Number.isNaN(wishMs) ? 0 : Math.min(Math.max(wishMs, 0), LONGEST_WISH_MS);
 }
+
+/** Somebody else's text without what the database does not keep. */
+export function storable(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd').toWellFormed();
+}

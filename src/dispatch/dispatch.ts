@@ -4,7 +4,7 @@ import type { JobRequest, Jobs, QueueName } from '../platform/jobs/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { OutboundFault, type OutboundHttp } from '../platform/outbound-http/index.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
-import { isSlow, type Attempt } from './attempt-state.ts';
+import { isSlow, storable, type Attempt } from './attempt-state.ts';
 
 /** How many endpoints one process sends to at once. */
 const ENDPOINTS_AT_ONCE = 64;
@@ -136,9 +136,4 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
       outbound.close();
     },
   };
-}
-
-/** The database keeps no NUL. */
-function storable(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd').toWellFormed();
 }

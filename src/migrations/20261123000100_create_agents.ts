@@ -92,6 +92,7 @@ create table security_event_receivers (
   url text not null,
   audience text not null,
   authorization_sealed bytea,
+  slow boolean not null,
   created_at timestamptz not null,
   last_delivered_at timestamptz,
   last_failed_at timestamptz,
@@ -100,11 +101,25 @@ create table security_event_receivers (
 create index security_event_receivers_developer on security_event_receivers (developer_id, receiver_id);
 comment on table security_event_receivers is 'Who is told, by Security Event Tokens (RFC 8935), when agents are revoked';
 comment on column security_event_receivers.authorization_sealed is 'The Authorization header to send, encrypted under a master key';
+comment on column security_event_receivers.slow is 'Whether its answers were slow or did not come, or it has never answered';
+
+create table security_event_deliveries (
+  delivery_id text collate "C" primary key,
+  receiver_id text collate "C" not null references security_event_receivers on delete cascade,
+  sub_id jsonb not null,
+  event jsonb not null,
+  attempts integer not null default 0,
+  next_attempt_at timestamptz not null
+);
+create index security_event_deliveries_due on security_event_deliveries (receiver_id, next_attempt_at, delivery_id);
+comment on table security_event_deliveries is 'Security events on their way: a row is gone when its receiver has taken it, or is given up';
+comment on column security_event_deliveries.delivery_id is 'The jti of each token that tells it';
+comment on column security_event_deliveries.event is 'What is told of the revocation';
 `);
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-drop table security_event_receivers, used_assertions, agent_delegations, agent_claims, agent_credentials, agents;
+drop table security_event_deliveries, security_event_receivers, used_assertions, agent_delegations, agent_claims, agent_credentials, agents;
 `);
 }

@@ -27,6 +27,7 @@ export type IdPrefix =
   | 'pay'
   | 'agt'
   | 'rcv'
+  | 'set'
   | 'cli'
   | 'grt'
   | 'mail';

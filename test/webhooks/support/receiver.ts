@@ -7,8 +7,11 @@ import { afterAll } from 'vitest';
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** What a webhook tells. */
   readonly message: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> };
 }
+
+const NO_MESSAGE = { id: '', type: '', data: {} };
 
 /** How a receiver answers: with a status, or as it likes. */
 export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
@@ -32,7 +35,10 @@ export async function startReceiver(behaviour: Behaviour = 204): Promise<Receive
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const body = Buffer.concat(parts).toString();
-      const each = { headers: request.headers, body, message: JSON.parse(body) as Received['message'] };
+      const { headers } = request;
+      const isMessage = headers['content-type'] === 'application/json';
+      const message = isMessage ? (JSON.parse(body) as Received['message']) : NO_MESSAGE;
+      const each = { headers, body, message };
       received.push(each);
       if (typeof current === 'number') response.writeHead(current).end();
       else current(response, each);
