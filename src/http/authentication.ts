@@ -37,8 +37,8 @@ export function createAuthentication(services: Services, now: () => Date) {
     const bearer = await bearerOf(token, resource);
     if (!bearer || bearer.kind === 'reseller' || bearer.kind === 'payment') return undefined;
     const { kind, id, developerId, scopes, sessionDigest } = bearer;
-    // An agent that nobody has claimed has no scope of any operation for developers.
-    if (developerId === null) return { scopes };
+    // What acts for nobody, such as an agent that nobody has claimed, has no scope of any operation for developers.
+    if (developerId === null) return { scopes: [] };
     const actor = { kind, id, developerId, address };
     return { actor, scopes, ...(sessionDigest && { developerSession: sessionDigest }) };
   }
@@ -80,6 +80,7 @@ export function createAuthentication(services: Services, now: () => Date) {
       if (!identity) return undefined;
       assertScopes(context.operation, identity.scopes ?? []);
       assertNotDelegated(context.operation, identity);
+      if (!identity.actor && !identity.agent) return undefined;
       const stillHolds = async () => (await identify(token!, origin)) !== undefined;
       return { ...identity, stillHolds };
     };

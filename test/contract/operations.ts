@@ -37,6 +37,8 @@ export interface ContractOperation {
   readonly schemes: readonly string[];
   /** What a developer's or a reseller's token must be allowed to do. */
   readonly scopes: readonly string[];
+  /** Whether it is refused to who acts with a token that was delegated to him. */
+  readonly notDelegated: boolean;
   /** Whether it takes an `Idempotency-Key`. */
   readonly takesKey: boolean;
   /** Whether it must be signed, or may. */
@@ -68,6 +70,7 @@ interface RawOperation {
   readonly security: readonly object[];
   readonly 'x-error-codes'?: readonly string[];
   readonly 'x-scopes'?: readonly string[];
+  readonly 'x-not-delegated'?: boolean;
   readonly 'x-signature'?: 'required' | 'optional';
   readonly 'x-rate-limit'?: string;
   readonly 'x-hashes-password'?: boolean;
@@ -114,6 +117,7 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
             operation.security.length > 0 && operation.security.every((way) => Object.keys(way).length > 0),
           schemes: operation.security.flatMap((way) => Object.keys(way)),
           scopes: operation['x-scopes'] ?? [],
+          notDelegated: operation['x-not-delegated'] === true,
           takesKey: parameters.some(({ name }) => name.toLowerCase() === 'idempotency-key'),
           signature: operation['x-signature'],
           headers: parameters
