@@ -49,12 +49,16 @@ const OPEN = [
   // Whoever has not paid is told what it costs.
   'getPaymentChallenge',
   'accessAsAgent',
+  // By what is in their bodies: nothing yet, a claim token, a credential or a signed event.
+  'registerAgent',
+  'claimAgent',
+  'revokeAgent',
   // By the signature of the payment processor.
   'receivePaymentNotice',
 ];
 
 const ABSENT = 'app_01kazm4q7ffx8v5t2w9y3b6n1c';
-const SCOPES = ['read', 'write', 'auth:dev'] as const;
+const SCOPES = ['read', 'write', 'auth:dev', 'agent:register'] as const;
 const AGENT_SCOPES = ['agent:execute'];
 
 const service = await startTestService();
@@ -272,7 +276,7 @@ describe.each(named([...ofDevelopers, ...ofResellers]))(
       let token: string;
       if (operation.schemes.includes('DeveloperToken'))
         token = (await newApiToken(api, stranger.developer, [scope])).token;
-      else if (scope !== 'auth:dev') token = await resellerToken(stranger, [scope]);
+      else if (scope === 'read' || scope === 'write') token = await resellerToken(stranger, [scope]);
       else return;
       const answer = await call(operation, { authorization: `Bearer ${token}` }, path);
       if (demanded.every((each) => each === scope)) {

@@ -251,6 +251,7 @@ test('a token with fewer scopes gets no answer that was for one with more', asyn
   expect(first.status).toBe(201);
   const few = await create(await newApiToken(api, developer, ['auth:dev']));
   expect(few.body).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
-  const renewed = await create(await newApiToken(api, developer, ['read', 'write', 'auth:dev']));
+  const everything = ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'] as const;
+  const renewed = await create(await newApiToken(api, developer, everything));
   expect(contentOf(renewed)).toEqual(contentOf(first));
 });

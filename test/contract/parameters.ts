@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import { newAgentToken } from '../operations/support/machine-payments.ts';
 import type { Api } from '../support/api.ts';
 import { ADMINISTRATOR, buy, openCheckout, sellPlan } from '../support/billing.ts';
@@ -53,6 +54,15 @@ const makers: Readonly<Record<string, Maker>> = {
   delivery_id: async (owner, prefix) => {
     await send(owner, 'POST', `${prefix.replace(/\/deliveries$/, '')}/test`);
     return idIn((await send(owner, 'GET', prefix)).body, 'delivery_id');
+  },
+  // One that signs nothing yet: what others have been given stays good.
+  key_id: async ({ api }) => {
+    const { body } = await api.post<components['schemas']['SigningKeyList']>(
+      '/api/v2/admin/signing-keys',
+      undefined,
+      ADMINISTRATOR,
+    );
+    return body.data.find(({ state }) => state === 'pending')!.key_id;
   },
   plan_id: async ({ api }) => (await sellPlan(api)).plan_id,
   checkout_id: async ({ api, developer }) =>
