@@ -11,6 +11,8 @@ import { bodyFor, prepare } from './examples.ts';
 import { operations, takesJson, type ContractOperation } from './operations.ts';
 import { locate, newOwner, queryOf, tokenFor, type Owner } from './parameters.ts';
 
+const EVERYTHING = ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'] as const;
+
 const service = await startTestService();
 const { api, clock } = service;
 
@@ -33,7 +35,7 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
   const body = await bodyFor(owner, operation);
   // A session of a developer would end before his key does.
   const token = operation.schemes.includes('DeveloperToken')
-    ? (await newApiToken(api, owner.developer, ['read', 'write', 'auth:dev'])).token
+    ? (await newApiToken(api, owner.developer, EVERYTHING)).token
     : await tokenFor(owner, operation);
   return {
     owner,
@@ -251,7 +253,6 @@ test('a token with fewer scopes gets no answer that was for one with more', asyn
   expect(first.status).toBe(201);
   const few = await create(await newApiToken(api, developer, ['auth:dev']));
   expect(few.body).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
-  const everything = ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'] as const;
-  const renewed = await create(await newApiToken(api, developer, everything));
+  const renewed = await create(await newApiToken(api, developer, EVERYTHING));
   expect(contentOf(renewed)).toEqual(contentOf(first));
 });
