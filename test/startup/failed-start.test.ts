@@ -1,6 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { PgBoss } from 'pg-boss';
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -37,20 +37,24 @@ test('a start that fails after it listens ends all that it began, and says why',
   };
   const before = sockets();
 
-  // The queue of jobs is the last that starts; it starts twice before, where its tables are made and for mails.
-  const { start } = PgBoss.prototype;
+  // Of what begins after it listens, the queue of webhooks is the first with a heartbeat; that of mails begins before.
+  const HEARTBEAT_MS = 3_000;
   const late = new Error('The queue of jobs failed.');
+  const { setInterval: repeat } = globalThis;
   let listened: unknown[] = [];
-  const starting = vi.spyOn(PgBoss.prototype, 'start').mockImplementation(async function (this: PgBoss) {
-    const boss = await start.call(this);
-    if (starting.mock.calls.length <= 2) return boss;
-    listened = [await listens(port), await listens(mqttPort)];
+  let hearts = 0;
+  const starting = vi.spyOn(globalThis, 'setInterval').mockImplementation(((
+    work: () => void,
+    delayMs: number,
+  ) => {
+    if (delayMs !== HEARTBEAT_MS || ++hearts === 1) return repeat(work, delayMs);
+    listened = [listensNow(port), listensNow(mqttPort)];
     throw late;
-  });
+  }) as typeof setInterval);
   onTestFinished(() => starting.mockRestore());
 
   await expect(startService(config, createLogger('fatal'))).rejects.toBe(late);
-  expect(starting).toHaveBeenCalledTimes(3);
+  expect(hearts).toBe(2);
   expect(listened).toEqual([true, true]);
   expect([await listens(port), await listens(mqttPort)]).toEqual([false, false]);
   await expect.poll(sockets).toBeLessThanOrEqual(before);
@@ -68,3 +72,9 @@ test('a start that fails after it listens ends all that it began, and says why',
   await service.stop();
   expect(await listens(port)).toBe(false);
 });
+
+/** Asked of another process while this one stands still: the system takes connections for a server that listens. */
+function listensNow(port: number): boolean {
+  const script = `require('node:net').connect(${port}, '127.0.0.1', () => process.exit(0)).on('error', () => process.exit(1))`;
+  return spawnSync(process.execPath, ['-e', script]).status === 0;
+}
