@@ -25,7 +25,7 @@ import type { MachinePayments } from './machine-payments/machine-payments.ts';
 import type { Mails } from './mails/mails.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Moderation } from './moderation/moderation.ts';
-import type { Authorizations, OAuthClients } from './oauth/oauth.ts';
+import type { AuthorizationServer, Authorizations, OAuthClients } from './oauth/oauth.ts';
 import type { Passwords } from './passwords/passwords.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Realtime } from './realtime/realtime.ts';
@@ -55,6 +55,7 @@ export interface Services {
   readonly applications: Applications;
   readonly audit: Audit;
   readonly authorizations: Authorizations;
+  readonly authorizationServer: AuthorizationServer;
   readonly bearerTokens: BearerTokens;
   /** Undefined without a broker outside. */
   readonly brokerFeed: BrokerFeed | undefined;

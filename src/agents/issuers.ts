@@ -48,19 +48,19 @@ export function createIssuers({ trusted, outbound, clock, logger }: Dependencies
   const underWay = new Map<string, Promise<Cached>>();
 
   async function download({ issuer, jwksUri }: TrustedIssuer): Promise<Cached> {
-    const { status, cacheControl, text } = await outbound.get(jwksUri, {
+    const { status, headers, bytes } = await outbound.get(jwksUri, {
       headers: { accept: 'application/jwk-set+json, application/json' },
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       maxBytes: LARGEST_KEY_SET,
     });
     if (status !== 200) throw new Error(`${issuer} answered ${status}`);
-    const set = JSON.parse(text) as JSONWebKeySet;
+    const set = JSON.parse(bytes.toString()) as JSONWebKeySet;
     const now = clock.now().getTime();
     const keys = {
       find: createLocalJWKSet(set),
       has: (keyId: string) => set.keys.some(({ kid }) => kid === keyId),
     };
-    return { keys, fetchedAt: now, keptUntil: now + keptFor(cacheControl) };
+    return { keys, fetchedAt: now, keptUntil: now + keptFor(headers['cache-control']) };
   }
 
   /** Fetches once, however many want it at the same time. */

@@ -2,7 +2,7 @@ import { createAccessTokens } from '../access-tokens/access-tokens.ts';
 import { createAgents } from '../agents/agents.ts';
 import { createBearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import { createMachinePayments } from '../machine-payments/machine-payments.ts';
-import { createAuthorizations, createOAuthClients } from '../oauth/oauth.ts';
+import { createOAuth } from '../oauth/oauth.ts';
 import { createOutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Payments } from '../platform/payments/index.ts';
 import { createSecurityEvents } from '../security-events/security-events.ts';
@@ -30,13 +30,14 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
     trustedIssuers: config.agentIssuers,
     outbound: createOutboundHttp({ networks: config.agentIssuerNetworks }),
   });
+  const bearerTokens = createBearerTokens({ ...before, accessTokens, agents, machinePayments });
+  const outbound = createOutboundHttp({ networks: config.webhookNetworks });
   return {
     machinePayments,
     securityEvents,
     accessTokens,
     agents,
-    oauthClients: createOAuthClients(),
-    authorizations: createAuthorizations(),
-    bearerTokens: createBearerTokens({ ...before, accessTokens, agents, machinePayments }),
+    bearerTokens,
+    ...createOAuth({ ...before, accessTokens, agents, bearerTokens, outbound }),
   };
 }

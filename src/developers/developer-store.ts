@@ -57,6 +57,14 @@ export async function replacePasswordHash(
     .update({ password_hash: passwordHash });
 }
 
+/** What others may be told of a developer who lets them. */
+export async function findProfile(
+  db: Knex,
+  developerId: string,
+): Promise<(Pick<DeveloperRow, 'email' | 'name'> & { readonly email_verified_at: Date | null }) | undefined> {
+  return db('developers').where({ developer_id: developerId }).first('email', 'name', 'email_verified_at');
+}
+
 export async function insertDeveloperSession(trx: Knex.Transaction, row: DeveloperSessionRow): Promise<void> {
   await trx('developer_sessions').insert(row);
 }

@@ -66,6 +66,14 @@ export interface Account {
   readonly customerRef: string | null;
 }
 
+/** What others may be told of a developer who lets them. */
+export interface Profile {
+  readonly developerId: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+}
+
 export interface Developers {
   /** Those of the token of a developer's own session. */
   readonly scopes: readonly Scope[];
@@ -79,6 +87,13 @@ export interface Developers {
   ): Promise<DeveloperSession>;
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
   login(email: string, password: string, client: Client): Promise<DeveloperSession>;
+  /**
+   * Whose password it is, for a page that people sign in at: in the audit log like a login, but without a token.
+   * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS
+   */
+  verifyPassword(email: string, password: string, client: Client): Promise<string>;
+  /** Undefined when there is no such account. */
+  profile(developerId: string): Promise<Profile | undefined>;
   /**
    * Ends a session: no request that begins after this returns is let in with it.
    * @param sessionDigest SHA-256 of its token
@@ -180,9 +195,18 @@ export function createDevelopers(deps: Dependencies): Developers {
       created_at: now,
       expires_at: expiresAt,
     });
+    await note(trx, developerId, address, action);
+    return { developerId, token, expiresAt };
+  }
+
+  async function note(
+    trx: Knex.Transaction,
+    developerId: string,
+    address: string,
+    action: 'developer.registered' | 'developer.logged_in',
+  ): Promise<void> {
     const actor = { kind: 'developer', id: developerId, developerId, address } as const;
     await audit.record(trx, actor, { action, target: developerId });
-    return { developerId, token, expiresAt };
   }
 
   /** @returns the account of an address if the password is that of it */
@@ -203,6 +227,13 @@ export function createDevelopers(deps: Dependencies): Developers {
     await limits.assertMayTry([account]);
     if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
     return developer;
+  }
+
+  /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
+  async function ownerOfPassword(email: string, password: string, client: Client): Promise<string> {
+    const developer = await withPassword(email, password, client);
+    if (!developer) throw new ApiError('INVALID_CREDENTIALS');
+    return developer.developer_id;
   }
 
   return {
@@ -231,10 +262,26 @@ export function createDevelopers(deps: Dependencies): Developers {
     },
 
     async login(email, password, client) {
-      const developer = await withPassword(email, password, client);
-      if (!developer) throw new ApiError('INVALID_CREDENTIALS');
-      const { developer_id: developerId } = developer;
+      const developerId = await ownerOfPassword(email, password, client);
       return knex.transaction((trx) => signIn(trx, developerId, client, 'developer.logged_in'));
+    },
+
+    async verifyPassword(email, password, client) {
+      const developerId = await ownerOfPassword(email, password, client);
+      await knex.transaction((trx) => note(trx, developerId, client.address, 'developer.logged_in'));
+      return developerId;
+    },
+
+    async profile(developerId) {
+      const row = await store.findProfile(knex, developerId);
+      return (
+        row && {
+          developerId,
+          email: row.email,
+          emailVerified: row.email_verified_at !== null,
+          name: row.name,
+        }
+      );
     },
 
     isPasswordOf: async (email, password, client) =>

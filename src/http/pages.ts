@@ -5,6 +5,7 @@ import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Services } from '../services.ts';
 import type { Deprecated } from './deprecation.ts';
 import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
+import { createOAuthPages, OAUTH_PATHS, type OAuthDependencies } from './oauth-pages.ts';
 import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
 
 /** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame. */
@@ -25,13 +26,15 @@ interface Dependencies {
   readonly metrics: RequestHandler;
   /** Where purchases are paid: the embedded test processor's; undefined where payments go through another one. */
   readonly checkoutPage?: CheckoutPage | undefined;
+  /** The authorization server, where there is one. */
+  readonly oauth?: OAuthDependencies | undefined;
   /** Answers what is not found or fails. */
   readonly onError: ErrorRequestHandler;
 }
 
 /** Everything that is not an operation of the contract: pages for people, the contract itself, and metrics. */
 export function createPages(deps: Dependencies): Express {
-  const { contractDocument, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
+  const { contractDocument, deprecations, checkouts, metrics, checkoutPage, oauth, onError } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -66,11 +69,11 @@ export function createPages(deps: Dependencies): Express {
       .send(checkoutStatePage(state));
   });
   app.get('/metrics', metrics);
-  if (checkoutPage) {
-    app.use(createPaymentPages(checkoutPage));
-    for (const [path, methods] of Object.entries(PAYMENT_PATHS)) {
-      app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
-    }
+  if (oauth) app.use(createOAuthPages(oauth));
+  if (checkoutPage) app.use(createPaymentPages(checkoutPage));
+  const served = { ...(oauth && OAUTH_PATHS), ...(checkoutPage && PAYMENT_PATHS) };
+  for (const [path, methods] of Object.entries(served)) {
+    app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
   }
   const paths = [
     '/',

@@ -152,19 +152,24 @@ function fieldOf(request: Request, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * Refuses forms of other sites. Browsers say in `Sec-Fetch-Site` where a form comes from, wherever they trust the connection.
- * Elsewhere `Origin` says it, or `null`, since these pages send no referrer: then only the secret address speaks for the form.
- */
+/** Refuses forms of other sites. */
 function refuseForeign(webUrl: () => string): express.RequestHandler {
   return (request, response, next) => {
-    const site = request.get('sec-fetch-site');
-    const origin = request.get('origin');
-    const own = origin === undefined || origin === 'null' || isOwn(origin, request, webUrl());
-    if (site === undefined ? own : site === 'same-origin' || site === 'none') return next();
+    if (!isForeign(request, webUrl())) return next();
     const line = 'Forms of other sites are not taken here. Nothing was paid.';
     send(response, 403, refusalPage('This came from elsewhere', line));
   };
+}
+
+/**
+ * Whether a form is of another site. Browsers say in `Sec-Fetch-Site` where a form comes from, wherever they trust the connection.
+ * Elsewhere `Origin` says it, or `null`, since these pages send no referrer: then only the secret address speaks for the form.
+ */
+export function isForeign(request: Request, webUrl: string): boolean {
+  const site = request.get('sec-fetch-site');
+  const origin = request.get('origin');
+  const own = origin === undefined || origin === 'null' || isOwn(origin, request, webUrl);
+  return site === undefined ? !own : site !== 'same-origin' && site !== 'none';
 }
 
 function isOwn(origin: string, request: Request, webUrl: string): boolean {

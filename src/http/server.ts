@@ -93,6 +93,15 @@ export function createHttpServer(deps: Dependencies): Server {
     deprecations: contract.deprecated,
     checkouts: services.checkouts,
     checkoutPage: deps.checkoutPage,
+    oauth: {
+      ...services,
+      clientOf,
+      noteFailure(error, requestId) {
+        const apiError = toApiError(error);
+        log.failure(apiError, requestId);
+        return apiError;
+      },
+    },
     metrics: createMetricsPage(services, { token: deps.metricsToken, isPublic: deps.isPublic }),
     onError: answerError,
   });

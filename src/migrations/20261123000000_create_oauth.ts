@@ -51,11 +51,13 @@ create table oauth_records (
 );
 create index oauth_records_grant on oauth_records (grant_id) where grant_id is not null;
 create unique index oauth_records_user_code on oauth_records (user_code_digest) where user_code_digest is not null;
-create unique index oauth_records_uid on oauth_records (uid_digest) where uid_digest is not null;
+create index oauth_records_uid on oauth_records (uid_digest) where uid_digest is not null;
+create index oauth_records_client on oauth_records (client_id) where client_id is not null;
 create index oauth_records_account on oauth_records (account_id, model) where account_id is not null;
 create index oauth_records_expires_at on oauth_records (expires_at);
 comment on table oauth_records is 'What the authorization server remembers: sessions, interactions, codes, refresh tokens and grants';
 comment on column oauth_records.id_digest is 'SHA-256 of the identifier, which may be a code or a token';
+comment on column oauth_records.grant_id is 'What it was issued under; of a grant itself its own id';
 comment on column oauth_records.sealed is 'The payload, encrypted under a master key: it repeats the identifier';
 
 create table access_tokens (

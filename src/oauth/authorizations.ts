@@ -1,5 +1,10 @@
-import type { Actor } from '../audit/audit.ts';
-import type { Page, PageRequest } from '../paging/page.ts';
+import type { Knex } from 'knex';
+import type { Actor, Audit } from '../audit/audit.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Records, StoredGrant } from './records.ts';
+import type { RegisteredClients } from './registered-clients.ts';
+import { knownScopes } from './scope-state.ts';
 
 /** What a developer has let a client do: a grant. */
 export interface Authorization {
@@ -19,9 +24,53 @@ export interface Authorizations {
   clearExpired(): Promise<number>;
 }
 
-export function createAuthorizations(): Authorizations {
-  const pending = (): never => {
-    throw new Error('not built');
+interface Dependencies {
+  readonly knex: Knex;
+  readonly records: Records;
+  readonly registeredClients: Pick<RegisteredClients, 'owned'>;
+  readonly audit: Audit;
+}
+
+export function createAuthorizations({
+  knex,
+  records,
+  registeredClients,
+  audit,
+}: Dependencies): Authorizations {
+  async function toAuthorization(grant: StoredGrant): Promise<Authorization> {
+    const { grantId, clientId, scope, createdAt, expiresAt } = grant;
+    const name = (await registeredClients.owned(clientId))?.name;
+    return {
+      authorizationId: grantId,
+      clientId,
+      // A client that is known by a document at its address.
+      clientName: name ?? URL.parse(clientId)?.host ?? clientId,
+      scopes: knownScopes(scope),
+      createdAt,
+      expiresAt,
+    };
+  }
+
+  return {
+    async list(developerId, request) {
+      const page = await readPage(
+        request,
+        'grt',
+        (grant: StoredGrant) => grant.grantId,
+        (range) => records.listGrants(developerId, range),
+      );
+      return { data: await Promise.all(page.data.map(toAuthorization)), nextCursor: page.nextCursor };
+    },
+
+    async revoke(actor, authorizationId) {
+      await knex.transaction(async (trx) => {
+        const revoked = await records.revokeGrant(trx, authorizationId, actor.developerId);
+        if (!revoked) throw new ApiError('AUTHORIZATION_NOT_FOUND');
+        const data = { client_id: revoked.clientId };
+        await audit.record(trx, actor, { action: 'authorization.revoked', target: authorizationId, data });
+      });
+    },
+
+    clearExpired: () => records.clearExpired(),
   };
-  return { list: async () => ({ data: [], nextCursor: null }), revoke: pending, clearExpired: async () => 0 };
 }

@@ -1,5 +1,21 @@
-import type { Actor } from '../audit/audit.ts';
-import type { Page, PageRequest } from '../paging/page.ts';
+import type { Knex } from 'knex';
+import type { Actor, Audit } from '../audit/audit.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
+import { readPage, type Page, type PageRequest } from '../paging/page.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NewId } from '../platform/ids.ts';
+import type { Random } from '../platform/random.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import { clientFault } from './client-state.ts';
+import * as store from './client-store.ts';
+import type { Records } from './records.ts';
+import type { RegisteredClients } from './registered-clients.ts';
+import { API_SCOPES, knownScopes, type ClientScope } from './scope-state.ts';
+
+export type { ClientScope } from './scope-state.ts';
+
+const UNUSED_MS = 90 * 24 * 60 * 60 * 1000;
+const CLEARED_AT_ONCE = 1000;
 
 export type GrantType =
   | 'authorization_code'
@@ -7,8 +23,6 @@ export type GrantType =
   | 'client_credentials'
   | 'urn:ietf:params:oauth:grant-type:device_code'
   | 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-export type ClientScope =
-  'openid' | 'email' | 'offline_access' | 'read' | 'write' | 'auth:dev' | 'agent:register' | 'agent:execute';
 
 /** What a developer says of a client: metadata of RFC 7591, by our names. */
 export interface ClientMetadata {
@@ -63,18 +77,178 @@ export interface OAuthClients {
   clearUnused(): Promise<number>;
 }
 
-export function createOAuthClients(): OAuthClients {
-  const pending = (): never => {
-    throw new Error('not built');
+interface Dependencies {
+  readonly knex: Knex;
+  readonly records: Pick<Records, 'revokeClient' | 'reseal'>;
+  readonly registeredClients: RegisteredClients;
+  readonly authorizationServer: Pick<AuthorizationServer, 'clientFault'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+}
+
+export function createOAuthClients(deps: Dependencies): OAuthClients {
+  const { knex, records, registeredClients, authorizationServer, audit, clock, random, newId } = deps;
+  const newSecret = () => random.bytes(32).toString('base64url');
+
+  /** A client that is nobody's business is as good as none. */
+  const required = (row: store.OAuthClientRow | undefined): store.OAuthClientRow => {
+    if (!row) throw new ApiError('CLIENT_NOT_FOUND');
+    return row;
   };
+
+  async function assertRegistrable(held: readonly string[], scopes: readonly string[], metadata: Stored) {
+    const missing = scopes.filter(
+      (scope) => API_SCOPES.some((own) => own === scope) && !held.includes(scope),
+    );
+    if (missing.length > 0) {
+      throw new ApiError('INSUFFICIENT_SCOPE', {
+        detail: `A client cannot get ${missing.join(' ')}, which the token has not itself.`,
+        members: { scope: missing.join(' ') },
+      });
+    }
+    const fault = clientFault(metadata) ?? (await authorizationServer.clientFault({ ...metadata }));
+    if (fault) throw invalidMember(`/${fault.member}`, fault.detail);
+  }
+
   return {
-    create: pending,
-    list: async () => ({ data: [], nextCursor: null }),
-    get: pending,
-    update: pending,
-    delete: pending,
-    rotateSecret: pending,
-    reseal: async () => 0,
-    clearUnused: async () => 0,
+    async create(actor, held, wanted) {
+      const metadata = toStored(wanted);
+      await assertRegistrable(held, wanted.scopes, metadata);
+      const clientId = newId('cli');
+      const secret = wanted.tokenEndpointAuthMethod === 'none' ? undefined : newSecret();
+      const now = clock.now();
+      const row: store.OAuthClientRow = {
+        client_id: clientId,
+        developer_id: actor.developerId,
+        name: wanted.name,
+        metadata: { ...metadata },
+        secret_sealed: secret === undefined ? null : registeredClients.seal(clientId, secret),
+        created_at: now,
+        updated_at: now,
+        used_at: null,
+      };
+      await knex.transaction(async (trx) => {
+        await store.insertClient(trx, row);
+        await audit.record(trx, actor, {
+          action: 'oauth_client.created',
+          target: clientId,
+          data: { name: wanted.name, grant_types: wanted.grantTypes, scopes: wanted.scopes },
+        });
+      });
+      return { client: toClient(row), secret };
+    },
+
+    async list(developerId, request) {
+      const page = await readPage(
+        request,
+        'cli',
+        (row: store.OAuthClientRow) => row.client_id,
+        (range) => store.listClients(knex, developerId, range),
+      );
+      return { data: page.data.map(toClient), nextCursor: page.nextCursor };
+    },
+
+    async get(developerId, clientId) {
+      const row = required(await store.findClient(knex, clientId));
+      return toClient(required(row.developer_id === developerId ? row : undefined));
+    },
+
+    async update(actor, held, clientId, changes) {
+      return knex.transaction(async (trx) => {
+        const row = required(await store.lockClient(trx, actor.developerId, clientId));
+        const before = toClient(row);
+        const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+        const after: OAuthClient = { ...before, ...given, updatedAt: clock.now() };
+        const metadata = toStored(after);
+        await assertRegistrable(held, changes.scopes ?? [], metadata);
+        const changed = {
+          name: after.name,
+          metadata: { ...row.metadata, ...metadata },
+          updated_at: after.updatedAt,
+        };
+        await store.updateClient(trx, clientId, changed);
+        const data = { changed: Object.keys(given).map(wireName) };
+        await audit.record(trx, actor, { action: 'oauth_client.updated', target: clientId, data });
+        return after;
+      });
+    },
+
+    async delete(actor, clientId) {
+      await knex.transaction(async (trx) => {
+        required(await store.lockClient(trx, actor.developerId, clientId));
+        await store.deleteClient(trx, clientId);
+        await records.revokeClient(trx, clientId);
+        await audit.record(trx, actor, { action: 'oauth_client.deleted', target: clientId });
+      });
+    },
+
+    async rotateSecret(actor, clientId) {
+      return knex.transaction(async (trx) => {
+        const row = required(await store.lockClient(trx, actor.developerId, clientId));
+        if (row.secret_sealed === null) {
+          throw new ApiError('VALIDATION_FAILED', { detail: 'A public client has no secret.' });
+        }
+        const secret = newSecret();
+        await store.updateClient(trx, clientId, {
+          secret_sealed: registeredClients.seal(clientId, secret),
+          updated_at: clock.now(),
+        });
+        await audit.record(trx, actor, { action: 'oauth_client.secret_rotated', target: clientId });
+        return secret;
+      });
+    },
+
+    reseal: async () => (await registeredClients.reseal()) + (await records.reseal()),
+
+    clearUnused() {
+      const usedBefore = new Date(clock.now().getTime() - UNUSED_MS);
+      return store.clearUnusedClients(knex, usedBefore, CLEARED_AT_ONCE);
+    },
   };
+}
+
+/** Metadata by the names of RFC 7591. */
+interface Stored {
+  readonly application_type: ClientMetadata['applicationType'];
+  readonly redirect_uris: readonly string[];
+  readonly post_logout_redirect_uris: readonly string[];
+  readonly grant_types: readonly GrantType[];
+  readonly response_types: readonly string[];
+  readonly scope: string;
+  readonly token_endpoint_auth_method: ClientMetadata['tokenEndpointAuthMethod'];
+}
+
+function toStored(metadata: ClientMetadata): Stored {
+  return {
+    application_type: metadata.applicationType,
+    redirect_uris: metadata.redirectUris,
+    post_logout_redirect_uris: metadata.postLogoutRedirectUris,
+    grant_types: metadata.grantTypes,
+    response_types: metadata.grantTypes.includes('authorization_code') ? ['code'] : [],
+    scope: metadata.scopes.join(' '),
+    token_endpoint_auth_method: metadata.tokenEndpointAuthMethod,
+  };
+}
+
+function toClient(row: store.OAuthClientRow): OAuthClient {
+  const metadata = row.metadata as unknown as Stored;
+  return {
+    clientId: row.client_id,
+    name: row.name,
+    applicationType: metadata.application_type,
+    redirectUris: metadata.redirect_uris,
+    postLogoutRedirectUris: metadata.post_logout_redirect_uris,
+    grantTypes: metadata.grant_types,
+    scopes: knownScopes(metadata.scope),
+    tokenEndpointAuthMethod: metadata.token_endpoint_auth_method,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** A member as the contract calls it. */
+function wireName(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

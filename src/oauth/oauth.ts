@@ -1,4 +1,35 @@
+import type { AuthorizationServer } from './authorization-server.ts';
+import { createAuthorizationServer } from './authorization-server.ts';
+import { createAuthorizations, type Authorizations } from './authorizations.ts';
+import { createOAuthClients, type OAuthClients } from './clients.ts';
+import { createIssuance } from './issuance.ts';
+import type { ProviderDependencies } from './provider.ts';
+import { createRecords } from './records.ts';
+import { createRegisteredClients } from './registered-clients.ts';
+
+export type { AuthorizationServer, Surface } from './authorization-server.ts';
 export type { Authorization, Authorizations } from './authorizations.ts';
 export type { OAuthClient, OAuthClients } from './clients.ts';
-export { createAuthorizations } from './authorizations.ts';
-export { createOAuthClients } from './clients.ts';
+export type { At } from './interactions.ts';
+export type { OAuthPage, ShownClient } from './page.ts';
+export { INTERACTION_PATH, ROUTES } from './provider.ts';
+
+type Given = Omit<ProviderDependencies, 'records' | 'registeredClients' | 'issuance'> &
+  Parameters<typeof createRecords>[0];
+
+/** The authorization server with its clients and what developers have consented to. */
+export function createOAuth(given: Given): {
+  readonly authorizationServer: AuthorizationServer;
+  readonly oauthClients: OAuthClients;
+  readonly authorizations: Authorizations;
+} {
+  const registeredClients = createRegisteredClients(given);
+  const records = createRecords(given);
+  const before = { ...given, registeredClients, records };
+  const authorizationServer = createAuthorizationServer({ ...before, issuance: createIssuance(before) });
+  return {
+    authorizationServer,
+    oauthClients: createOAuthClients({ ...before, authorizationServer }),
+    authorizations: createAuthorizations(before),
+  };
+}

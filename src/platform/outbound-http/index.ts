@@ -14,11 +14,8 @@ const IDLE_SOCKETS = 256;
 /** Shorter than most servers keep an idle connection: theirs should not end under a request of ours. */
 const IDLE_MS = 4_000;
 
-export interface OutboundRequest {
-  readonly headers: Readonly<Record<string, string>>;
+export interface OutboundRequest extends Omit<OutboundQuestion, 'maxBytes'> {
   readonly body: string;
-  /** Ends it; then the promise rejects with the signal's reason. */
-  readonly signal: AbortSignal;
 }
 
 export interface OutboundAnswer {
@@ -39,10 +36,9 @@ export interface OutboundQuestion {
 
 export interface OutboundDocument {
   readonly status: number;
-  /** The header `Cache-Control` as it was sent. */
-  readonly cacheControl: string | undefined;
-  /** The first `maxBytes` of the body as text. */
-  readonly text: string;
+  readonly headers: Readonly<http.IncomingHttpHeaders>;
+  /** The first `maxBytes` of the body. */
+  readonly bytes: Buffer;
 }
 
 /**
@@ -92,7 +88,7 @@ export function createOutboundHttp(options: {
   const pooling = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS, timeout: IDLE_MS };
   const agents = { 'http:': new http.Agent(pooling), 'https:': new https.Agent(pooling) };
 
-  async function send(url: URL, request: Sent, fresh: boolean) {
+  async function send(url: URL, request: Sent, fresh: boolean): Promise<OutboundDocument> {
     const timeout = AbortSignal.timeout(answerWithinMs);
     const secure = url.protocol === 'https:';
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
@@ -108,9 +104,9 @@ export function createOutboundHttp(options: {
     sent.once('response', resolve).on('error', reject).end(request.body);
     try {
       const response = await promise;
-      const text = await firstBytes(response, request.maxBytes);
+      const bytes = await firstBytes(response, request.maxBytes);
       request.signal.throwIfAborted();
-      return { status: response.statusCode!, headers: response.headers, text };
+      return { status: response.statusCode!, headers: response.headers, bytes };
     } catch (error) {
       request.signal.throwIfAborted();
       if (timeout.aborted) throw new OutboundFault(`No answer came within ${answerWithinMs / 1000} s.`);
@@ -126,7 +122,7 @@ export function createOutboundHttp(options: {
     }
   }
 
-  async function reach(text: string, request: Sent) {
+  async function reach(text: string, request: Sent): Promise<OutboundDocument> {
     const fault = reachable.fault(text);
     if (fault !== undefined) throw new OutboundFault(`The URL ${fault}.`);
     const url = new URL(text);
@@ -140,18 +136,15 @@ export function createOutboundHttp(options: {
     fault: reachable.fault,
 
     async post(url, request) {
-      const { status, headers, text } = await reach(url, {
+      const { status, headers, bytes } = await reach(url, {
         method: 'POST',
-        maxBytes: READ_BYTES,
         ...request,
+        maxBytes: READ_BYTES,
       });
-      return { status, retryAfter: headers['retry-after'], text };
+      return { status, retryAfter: headers['retry-after'], text: bytes.toString() };
     },
 
-    async get(url, question) {
-      const { status, headers, text } = await reach(url, { method: 'GET', ...question });
-      return { status, cacheControl: headers['cache-control'], text };
-    },
+    get: (url, question) => reach(url, { method: 'GET', ...question }),
 
     close() {
       agents['http:'].destroy();
@@ -183,7 +176,7 @@ function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean):
 }
 
 /** A body that does not end in time, or breaks off, is as good as one that did: the status has come. */
-async function firstBytes(response: http.IncomingMessage, maxBytes: number): Promise<string> {
+async function firstBytes(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   try {
@@ -195,5 +188,5 @@ async function firstBytes(response: http.IncomingMessage, maxBytes: number): Pro
   } catch {
     response.destroy();
   }
-  return Buffer.concat(parts).subarray(0, maxBytes).toString();
+  return Buffer.concat(parts).subarray(0, maxBytes);
 }

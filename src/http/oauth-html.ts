@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto';
+import type { OAuthPage, ShownClient } from '../oauth/oauth.ts';
+import { escape } from './html.ts';
+import { OAUTH_STYLE } from './oauth-style.ts';
+import { badge } from './payment-parts.ts';
+
+/** The one style sheet that the policy of these pages lets in. */
+export const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;
+
+/** What each scope lets a client do. */
+const SCOPES: Readonly<Record<string, string>> = {
+  openid: 'Know which account is yours',
+  email: 'See your e-mail address and your name',
+  offline_access: 'Go on while you are away',
+  read: 'Look at your applications, users, licences and statistics',
+  write: 'Change your applications, users and licences, and make licence keys',
+  'auth:dev': 'Manage your account: its tokens, secrets, resellers, webhooks and audit log',
+  'agent:register': 'Register agents',
+  'agent:execute': 'Use the tools that are made for agents',
+};
+/** What should be thought over. */
+const GRAVE = ['write', 'auth:dev'];
+
+/** A page of the authorization server. */
+export function oauthPage(page: OAuthPage): string {
+  switch (page.kind) {
+    case 'sign-in':
+      return signInPage(page);
+    case 'consent':
+      return consentPage(page);
+    case 'device-code':
+      return deviceCodePage(page);
+    case 'device-confirm':
+      return deviceConfirmPage(page);
+    case 'device-done':
+      return said('good', 'Your device is connected', [
+        `${page.clientName} can go on. You can close this page.`,
+      ]);
+    case 'device-over':
+      return page.reason === 'aborted'
+        ? said('bad', 'Nothing was allowed', ['The device was not connected. You can close this page.'])
+        : said('bad', 'This did not work', ['Please begin again at the device.']);
+    case 'logout':
+      return logoutPage(page);
+    case 'logged-out':
+      return said('good', 'You are signed out', ['You can close this page.']);
+    case 'error':
+      return said(
+        'bad',
+        'This cannot go on',
+        [
+          page.description ?? 'The request was not understood.',
+          'Please go back to where you came from and try again.',
+        ],
+        page.error,
+      );
+  }
+}
+
+/** Where a form of a page may lead to, beside our own pages: browsers ask of redirects after a form too. */
+export function formTargets(page: OAuthPage): string[] {
+  const url = 'redirectUri' in page ? URL.parse(page.redirectUri ?? '') : null;
+  if (!url) return [];
+  const isWeb = /^https?:$/.test(url.protocol);
+  // A policy knows no IPv6 address.
+  return [isWeb && !url.hostname.startsWith('[') ? url.origin : url.protocol];
+}
+
+function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { kind: 'sign-in' }>): string {
+  return page(
+    'Sign in',
+    `<h1>Sign in</h1>
+    <p class="soft">to go on to <strong>${escape(client.name)}</strong>${destination(redirectUri)}</p>
+    ${alert === undefined ? '' : `<p class="alert" role="alert">${escape(alert)}</p>`}
+    <form method="post">
+      <div class="field"><label for="email">E-mail address</label>
+        <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${escape(email)}"${email === '' ? ' autofocus' : ''}></div>
+      <div class="field"><label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128"${email === '' ? '' : ' autofocus'}></div>
+      <div class="choices">
+        <button class="button" name="action" value="sign-in">Sign in</button>
+        <button class="button plain" name="action" value="deny" formnovalidate>Cancel</button>
+      </div>
+    </form>`,
+  );
+}
+
+function consentPage(consent: Extract<OAuthPage, { kind: 'consent' }>): string {
+  const { client, redirectUri, scopes, email } = consent;
+  const items = scopes.map(
+    (scope) => `<li${GRAVE.includes(scope) ? ' class="grave"' : ''}>${SCOPES[scope]}</li>`,
+  );
+  return page(
+    `Allow ${client.name}?`,
+    `<h1>Allow ${escape(client.name)} to act for you?</h1>
+    <p class="soft">You are signed in as <strong>${escape(email)}</strong>.${whose(client)}</p>
+    <ul class="asks">${items.join('')}</ul>
+    <p class="note">${leadsTo(redirectUri)} Allow this only if you began it yourself. You can take it back at any time.</p>
+    <form method="post" class="choices">
+      <button class="button" name="action" value="allow">Allow</button>
+      <button class="button plain" name="action" value="deny">Do not allow</button>
+    </form>`,
+  );
+}
+
+function deviceCodePage({ xsrf, userCode, alert }: Extract<OAuthPage, { kind: 'device-code' }>): string {
+  return page(
+    'Connect a device',
+    `<h1>Connect a device</h1>
+    <p class="soft">Enter the code that the device shows.</p>
+    ${alert === undefined ? '' : `<p class="alert" role="alert">${escape(alert)}</p>`}
+    <form method="post" action="/oauth/device">
+      <input type="hidden" name="xsrf" value="${escape(xsrf)}">
+      <div class="field"><label for="user_code">Code</label>
+        <input class="code-field" id="user_code" name="user_code" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20" placeholder="XXXX-XXXX" value="${escape(userCode)}" autofocus></div>
+      <div class="choices"><button class="button">Continue</button></div>
+    </form>`,
+  );
+}
+
+function deviceConfirmPage(confirm: Extract<OAuthPage, { kind: 'device-confirm' }>): string {
+  const { xsrf, userCode, shownCode, clientName, address } = confirm;
+  return page(
+    'Confirm the device',
+    `<h1>Is this your device?</h1>
+    <p class="soft"><strong>${escape(clientName)}</strong> asks to be connected${address === undefined ? '' : `, from the address ${escape(address)}`}. It must show this code:</p>
+    <strong class="code">${escape(shownCode)}</strong>
+    <p class="note">Whoever has sent you this code can act for you afterwards. Go on only if you have the device before you.</p>
+    <form method="post" action="/oauth/device" class="choices">
+      <input type="hidden" name="xsrf" value="${escape(xsrf)}">
+      <input type="hidden" name="user_code" value="${escape(userCode)}">
+      <button class="button" name="confirm" value="yes">Yes, go on</button>
+      <button class="button plain" name="abort" value="yes">No</button>
+    </form>`,
+  );
+}
+
+function logoutPage({ xsrf, clientName }: Extract<OAuthPage, { kind: 'logout' }>): string {
+  return page(
+    'Sign out',
+    `<h1>Sign out?</h1>
+    <p class="soft">${clientName === undefined ? '' : `<strong>${escape(clientName)}</strong> asks for it. `}What you have let programs do stays allowed.</p>
+    <form method="post" action="/oauth/logout/confirm" class="choices">
+      <input type="hidden" name="xsrf" value="${escape(xsrf)}">
+      <button class="button" name="logout" value="yes">Sign out</button>
+      <button class="button plain">Stay signed in</button>
+    </form>`,
+  );
+}
+
+function whose({ owner }: ShownClient): string {
+  if (owner.kind === 'itself') return ' The program has registered itself: nobody has checked its name.';
+  if (owner.kind === 'host') return ` The program is known by <strong>${escape(owner.host)}</strong>.`;
+  return owner.name === null ? '' : ` The program was registered by <strong>${escape(owner.name)}</strong>.`;
+}
+
+function destination(redirectUri: string | undefined): string {
+  const place = placeOf(redirectUri);
+  return place === undefined ? '' : ` (${escape(place)})`;
+}
+
+function leadsTo(redirectUri: string | undefined): string {
+  const place = placeOf(redirectUri);
+  return place === undefined
+    ? 'A device gets the permission.'
+    : `You will be sent on to <strong>${escape(place)}</strong>.`;
+}
+
+function placeOf(redirectUri: string | undefined): string | undefined {
+  const url = redirectUri === undefined ? null : URL.parse(redirectUri);
+  if (!url) return undefined;
+  if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) return 'a program on this machine';
+  return url.host === '' ? `a program on this machine (${url.protocol})` : url.host;
+}
+
+/** A page that says one thing. */
+function said(kind: 'good' | 'bad', title: string, lines: readonly string[], code?: string): string {
+  const text = lines.map((line) => `<p class="soft">${escape(line)}</p>`).join('');
+  const shown = code === undefined ? '' : `<p class="soft small"><code>${escape(code)}</code></p>`;
+  return page(title, `${badge(kind)}<h1>${escape(title)}</h1>${text}${shown}`);
+}
+
+/** @param body HTML */
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="robots" content="noindex">
+  <title>${escape(title)} · Latchkey</title>
+  <style>${OAUTH_STYLE}</style>
+</head>
+<body><main class="narrow"><p class="brand">Latchkey</p><div class="card">${body}</div></main></body>
+</html>
+`;
+}

@@ -1,0 +1,204 @@
+import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors/api-error.ts';
+import type { At, OAuthPage, Surface } from '../oauth/oauth.ts';
+import type { Client } from '../platform/address.ts';
+import type { Services } from '../services.ts';
+import { bearerToken } from './bearer.ts';
+import { formTargets, OAUTH_STYLE_HASH, oauthPage } from './oauth-html.ts';
+import { isForeign } from './payment-pages.ts';
+
+/** What a form of a few short fields needs, and no more. */
+const FORM_BYTES = 4096;
+const FORM_FIELDS = 10;
+const UID = '/oauth/interaction/:uid';
+
+/** The addresses of the authorization server, with the methods that they take. */
+export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
+  '/oauth/authorize': ['GET'],
+  '/oauth/authorize/:uid': ['GET'],
+  '/oauth/token': ['POST', 'OPTIONS'],
+  '/oauth/revoke': ['POST', 'OPTIONS'],
+  '/oauth/introspect': ['POST', 'OPTIONS'],
+  '/oauth/userinfo': ['GET', 'POST', 'OPTIONS'],
+  '/oauth/register': ['POST', 'OPTIONS'],
+  '/oauth/device/authorize': ['POST', 'OPTIONS'],
+  '/oauth/device': ['GET', 'POST'],
+  '/oauth/device/:uid': ['GET'],
+  '/oauth/logout': ['GET'],
+  '/oauth/logout/confirm': ['POST'],
+  '/oauth/logout/success': ['GET'],
+  [UID]: ['GET', 'POST'],
+  '/.well-known/jwks.json': ['GET', 'OPTIONS'],
+  '/.well-known/openid-configuration': ['GET', 'OPTIONS'],
+  '/.well-known/oauth-authorization-server': ['GET', 'OPTIONS'],
+};
+/** What this module answers itself. */
+const OWN: readonly string[] = ['/oauth/userinfo', UID];
+/** Forms that people send. */
+const FORMS: readonly string[] = ['/oauth/device', '/oauth/logout/confirm', UID];
+
+export interface OAuthDependencies extends Pick<Services, 'authorizationServer' | 'addresses'> {
+  readonly clientOf: (request: IncomingMessage) => Client;
+  /** Logs a failure. @returns what to answer */
+  readonly noteFailure: (error: unknown, requestId: string) => ApiError;
+}
+
+/** The addresses of the authorization server: programs are answered as OAuth has it, people by pages. */
+export function createOAuthPages(deps: OAuthDependencies): Router {
+  const { authorizationServer, addresses, clientOf, noteFailure } = deps;
+  const router = Router({ caseSensitive: true, strict: true });
+
+  function surfaceOf(request: Request, response: Response): Surface {
+    return {
+      address: clientOf(request).address,
+      render: (page) => ({ html: oauthPage(page), headers: headersOf(page) }),
+      fault(error) {
+        const { status, retryAfter, detail } = noteFailure(error, String(response.getHeader('X-Request-Id')));
+        const code =
+          status < 429 ? 'invalid_request' : status === 500 ? 'server_error' : 'temporarily_unavailable';
+        return { status, retryAfter, error: code, description: detail };
+      },
+    };
+  }
+
+  const refuseForeign: RequestHandler = (request, response, next) => {
+    if (request.method !== 'POST' || !isForeign(request, addresses.issuer())) return next();
+    const description = 'Forms of other sites are not taken here.';
+    send(response, 403, { kind: 'error', error: 'invalid_request', description });
+  };
+  for (const path of FORMS) router.all(path, refuseForeign);
+
+  // Programs in a browser register themselves too; nothing that they are told depends on who is signed in.
+  router.all(['/oauth/register', '/oauth/userinfo'], (request, response, next) => {
+    response.set('Access-Control-Allow-Origin', '*');
+    response.set('Access-Control-Expose-Headers', 'WWW-Authenticate');
+    if (request.method !== 'OPTIONS') return next();
+    response.set('Access-Control-Allow-Methods', 'GET, POST');
+    response.set('Access-Control-Allow-Headers', 'Authorization, Content-Type');
+    response.set('Access-Control-Max-Age', '3600').status(204).end();
+  });
+
+  const userinfo: RequestHandler = async (request, response) => {
+    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    const token = bearerToken(request.headers.authorization);
+    try {
+      if (token === undefined) throw new ApiError('UNAUTHORIZED');
+      response.json(await authorizationServer.userinfo(token));
+    } catch (error) {
+      const { status, retryAfter, description, ...fault } = surfaceOf(request, response).fault(error);
+      const code = status === 401 ? 'invalid_token' : status === 403 ? 'insufficient_scope' : fault.error;
+      const scope = status === 403 ? ', scope="openid"' : '';
+      const said = token === undefined ? '' : `, error="${code}"${scope}`;
+      if (status < 429) response.set('WWW-Authenticate', `Bearer realm="latchkey"${said}`);
+      if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
+      response.status(status).json({ error: code, error_description: description });
+    }
+  };
+  router.get('/oauth/userinfo', userinfo);
+  router.post('/oauth/userinfo', userinfo);
+
+  const over: OAuthPage = {
+    kind: 'error',
+    error: 'expired',
+    description: 'This page has expired, or was opened in another browser.',
+  };
+
+  router.get(UID, async (request: Request<{ uid: string }>, response) => {
+    const page = await authorizationServer.interaction(at(request, response));
+    send(response, page ? 200 : 400, page ?? over);
+  });
+
+  router.post(
+    UID,
+    express.urlencoded({ extended: false, limit: FORM_BYTES, parameterLimit: FORM_FIELDS }),
+    async (request: Request<{ uid: string }>, response: Response) => {
+      const here = at(request, response);
+      const action = fieldOf(request, 'action');
+      if (action !== 'sign-in') {
+        return goOn(response, await authorizationServer.decide(here, action === 'allow'));
+      }
+      const email = fieldOf(request, 'email');
+      try {
+        goOn(
+          response,
+          await authorizationServer.signIn(here, { email, password: fieldOf(request, 'password') }),
+        );
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status >= 500) throw error;
+        const page = await authorizationServer.interaction(here);
+        if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
+        const alert =
+          error.status === 429
+            ? 'Please wait a minute and try again.'
+            : 'That is not the password of this account.';
+        send(
+          response,
+          page ? error.status : 400,
+          page?.kind === 'sign-in' ? { ...page, email, alert } : over,
+        );
+      }
+    },
+  );
+
+  function at(request: Request<{ uid: string }>, response: Response): At {
+    return { request, response, uid: request.params.uid, client: clientOf(request) };
+  }
+
+  function goOn(response: Response, returnTo: string | undefined): void {
+    if (returnTo === undefined) return send(response, 400, over);
+    response.set('Cache-Control', 'no-store').redirect(303, returnTo);
+  }
+
+  for (const [path, methods] of Object.entries(OAUTH_PATHS)) {
+    if (OWN.includes(path)) continue;
+    router.all(path, async (request, response, next) => {
+      const isTaken = methods.includes(request.method === 'HEAD' ? 'GET' : request.method);
+      if (!isTaken) return next('router');
+      await authorizationServer.handle(request, response, surfaceOf(request, response));
+    });
+  }
+
+  router.use(onError);
+  return router;
+
+  function onError(
+    error: unknown,
+    request: Request,
+    response: Response,
+    next: (error: unknown) => void,
+  ): void {
+    if (response.headersSent) return next(error);
+    const { status, type } = error as { readonly status?: number; readonly type?: string };
+    // Of the parser of forms.
+    if (type !== undefined && status !== undefined && status < 500) {
+      return send(response, status, { kind: 'error', error: 'invalid_request', description: undefined });
+    }
+    const fault = surfaceOf(request, response).fault(error);
+    if (fault.retryAfter !== undefined) response.set('Retry-After', String(fault.retryAfter));
+    send(response, fault.status, { kind: 'error', error: fault.error, description: fault.description });
+  }
+}
+
+/** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame, and nobody keeps them. */
+function headersOf(page: OAuthPage): Record<string, string> {
+  const targets = ["'self'", ...formTargets(page)].join(' ');
+  return {
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': `default-src 'none'; style-src '${OAUTH_STYLE_HASH}'; base-uri 'none'; form-action ${targets}; frame-ancestors 'none'`,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'X-Robots-Tag': 'noindex',
+  };
+}
+
+function send(response: Response, status: number, page: OAuthPage): void {
+  response.status(status).set(headersOf(page)).type('html').send(oauthPage(page));
+}
+
+/** A field that was sent once; of anything else nothing. */
+function fieldOf(request: Request, name: string): string {
+  const value = (request.body as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'string' ? value : '';
+}

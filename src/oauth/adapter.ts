@@ -1,0 +1,123 @@
+import type { Knex } from 'knex';
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { AccessTokens } from '../access-tokens/access-tokens.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { BearerTokens } from '../bearer-tokens/bearer-tokens.ts';
+import type { Limits } from '../limits/limits.ts';
+import { addressBlock } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import { tokenDigest } from '../tokens/tokens.ts';
+import { selfRegistrationFault } from './client-state.ts';
+import { exchanges } from './exchange.ts';
+import type { Records } from './records.ts';
+import type { RegisteredClients } from './registered-clients.ts';
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly records: Records;
+  readonly registeredClients: RegisteredClients;
+  readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
+  readonly bearerTokens: BearerTokens;
+  readonly limits: Pick<Limits, 'assertMayTry' | 'countFailure'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+/** The library's errors that an adapter answers with. */
+export interface AdapterErrors {
+  readonly InvalidGrant: new (detail: string) => Error;
+  readonly InvalidClientMetadata: new (description: string) => Error;
+}
+
+/** Who is asked about tokens by clients: resellers and agents that pay have nothing to do with them. */
+const SHOWN_KINDS = ['developer', 'api_token', 'oauth_client', 'agent'];
+
+/** Where the library keeps what it must remember. */
+export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors): (model: string) => Adapter {
+  const { knex, records, registeredClients, accessTokens, bearerTokens, limits, audit, clock } = deps;
+
+  /** Ends a grant because the client asks for it, or because what is used once was used twice. */
+  async function revokeGrant(grantId: string): Promise<void> {
+    await knex.transaction(async (trx) => {
+      const revoked = await records.revokeGrant(trx, grantId);
+      if (!revoked) return;
+      const { accountId, clientId } = revoked;
+      const address = exchanges.getStore()?.address ?? '';
+      const actor = { kind: 'oauth_client', id: clientId, developerId: accountId, address } as const;
+      await audit.record(trx, actor, { action: 'authorization.revoked', target: grantId });
+    });
+  }
+
+  const none = async () => undefined;
+
+  const recordsOf = (model: string): Adapter => ({
+    upsert: (id, payload, expiresIn) =>
+      records.put(exchanges.getStore()?.trx ?? knex, model, id, payload, expiresIn),
+    find: (id) => records.find(model, { id }),
+    findByUid: (uid) => records.find(model, { uid }),
+
+    async findByUserCode(userCode) {
+      const account = ['device_code', addressBlock(exchanges.getStore()?.address ?? '')];
+      await limits.assertMayTry([account]);
+      const found = await records.find(model, { userCode });
+      if (!found) await limits.countFailure([account]);
+      return found;
+    },
+
+    async consume(id) {
+      if (await records.consume(model, id)) return;
+      // Somebody else was faster with the same code or token.
+      const grantId = (await records.find(model, { id }))?.grantId;
+      if (grantId !== undefined) await revokeGrant(grantId);
+      throw new errors.InvalidGrant('already used');
+    },
+
+    destroy: (id) => records.destroy(model, id),
+    revokeByGrantId: revokeGrant,
+  });
+
+  const clients: Adapter = {
+    ...recordsOf('Client'),
+    find: (id) => registeredClients.find(id),
+    async upsert(id, metadata) {
+      const fault = selfRegistrationFault(metadata);
+      if (fault) throw new errors.InvalidClientMetadata(`${fault.member} ${fault.detail}`);
+      await registeredClients.addUnowned(id, metadata);
+    },
+    destroy: none,
+  };
+
+  /** Access tokens are looked up by what stands for them: the row of whichever part of the service has issued them. */
+  const tokens: Adapter = {
+    ...recordsOf('AccessToken'),
+    upsert: none,
+    async find(value) {
+      const exchange = exchanges.getStore();
+      if (!exchange) return undefined;
+      const { presented } = exchange;
+      const token = presented?.handle === value ? presented.token : value;
+      const bearer = await bearerTokens.authenticate(token);
+      if (!bearer || !SHOWN_KINDS.includes(bearer.kind)) return undefined;
+      const digest = tokenDigest(token);
+      const grantedScopes = (await accessTokens.find(digest))?.scopes ?? bearer.scopes;
+      exchange.bearer = { ...bearer, grantedScopes };
+      const shift = Date.now() - clock.now().getTime();
+      const { clientId, expiresAt } = bearer;
+      return {
+        kind: 'AccessToken',
+        jti: digest.toString('base64url'),
+        clientId,
+        ...(expiresAt && { exp: Math.floor((expiresAt.getTime() + shift) / 1000) }),
+      } as AdapterPayload;
+    },
+    async destroy(id) {
+      await accessTokens.revoke(knex, { tokenDigest: Buffer.from(id, 'base64url') });
+    },
+  };
+
+  return (model) => {
+    if (model === 'Client') return clients;
+    if (model === 'AccessToken') return tokens;
+    return model === 'ClientCredentials' ? { ...tokens, find: none } : recordsOf(model);
+  };
+}

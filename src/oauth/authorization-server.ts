@@ -1,0 +1,282 @@
+import { hash } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import { ApiError } from '../errors/api-error.ts';
+import type { ClientFault } from './client-state.ts';
+import { exchanges, type Exchange } from './exchange.ts';
+import { createInteractions, type Interactions } from './interactions.ts';
+import type { OAuthPage } from './page.ts';
+import { createProvider, ROUTES, toClaims, type Library, type ProviderDependencies } from './provider.ts';
+
+/** What the authorization server needs of the server that it is part of. */
+export interface Surface {
+  /** Of the client. */
+  readonly address: string;
+  render(page: OAuthPage): { readonly html: string; readonly headers: Readonly<Record<string, string>> };
+  /** Logs a failure, and says how to answer it. */
+  fault(error: unknown): {
+    readonly status: number;
+    readonly retryAfter: number | undefined;
+    readonly error: string;
+    readonly description: string;
+  };
+}
+
+/** The OAuth 2.1 and OpenID Connect provider of this installation. */
+export interface AuthorizationServer extends Interactions {
+  /** Answers a request to one of its addresses. */
+  handle(request: IncomingMessage, response: ServerResponse, surface: Surface): Promise<void>;
+  /** Its metadata (RFC 8414, OpenID Connect Discovery). */
+  metadata(): Promise<Record<string, unknown>>;
+  /**
+   * What an access token may know of the developer it acts for (OpenID Connect Core, section 5.3).
+   * @throws ApiError UNAUTHORIZED, INSUFFICIENT_SCOPE
+   */
+  userinfo(token: string): Promise<Record<string, unknown>>;
+  /** What the protocol's schema finds wrong with the metadata of a client. */
+  clientFault(metadata: Readonly<Record<string, unknown>>): Promise<ClientFault | undefined>;
+}
+
+/** What answers in JSON whatever the client accepts. */
+const FOR_PROGRAMS: readonly string[] = [
+  ROUTES.token,
+  ROUTES.revocation,
+  ROUTES.introspection,
+  ROUTES.registration,
+  ROUTES.device_authorization,
+];
+
+export function createAuthorizationServer(deps: ProviderDependencies): AuthorizationServer {
+  const { accessTokens, addresses, bearerTokens, developers, limits, signingKeys } = deps;
+  let library: Promise<Library> | undefined;
+  let built: { readonly of: string; readonly provider: Provider; readonly answer: Answer } | undefined;
+
+  /** The library reads its keys once: with other ones it is set up anew. */
+  async function current(): Promise<NonNullable<typeof built>> {
+    library ??= import('oidc-provider').then(({ default: Provider, errors }) => ({ Provider, errors }));
+    const loaded = await library;
+    await signingKeys.ensure('RS256');
+    const of = signingKeys
+      .published()
+      .map(({ keyId, state }) => `${keyId} ${state}`)
+      .join('\n');
+    if (built?.of !== of) {
+      const provider = createProvider(deps, loaded);
+      provider.use(finish as never);
+      built = { of, provider, answer: provider.callback() as Answer };
+    }
+    return built;
+  }
+
+  /** Closes every answer of the library: what it could not do, what it shows, and what it leaves to be completed. */
+  async function finish(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+    const exchange = exchanges.getStore() as Running;
+    try {
+      await next();
+    } catch (error) {
+      exchange.failure ??= error;
+    }
+    const { failure, surface } = exchange;
+    ctx.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+    if (failure !== undefined) return answerFailure(ctx, failure, surface, exchange.page !== undefined);
+    if (isFormPost(ctx)) return allowFormPost(ctx);
+    if (ctx.oidc?.route === 'end_session' && !exchange.page && ctx.status === 200)
+      return endWithoutSession(ctx);
+    if (exchange.page) return answerPage(ctx, exchange.page, surface);
+    if (ctx.oidc?.route === 'introspection' && exchange.bearer) completeIntrospection(ctx, exchange);
+    if (ctx.oidc?.route === 'discovery') {
+      exchange.document = { ...(ctx.body as object), ...MORE_METADATA };
+      ctx.body = exchange.document;
+    }
+  }
+
+  function answerFailure(ctx: KoaContextWithOIDC, failure: unknown, surface: Surface, isPage: boolean): void {
+    const { status, retryAfter, error, description } = surface.fault(failure);
+    if (isPage) answerPage(ctx, { kind: 'error', error, description }, surface);
+    else ctx.body = { error, error_description: description };
+    ctx.status = status;
+    ctx.set('Cache-Control', 'no-store');
+    if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+  }
+
+  /** Of whatever kind the token is: the row says it all. */
+  function completeIntrospection(ctx: KoaContextWithOIDC, { bearer, presented }: Exchange): void {
+    const body = ctx.body as { readonly active: boolean };
+    if (!body.active || !bearer) return;
+    const { clientId, developerId, id, grantedScopes, audience, issuedAt, expiresAt } = bearer;
+    const { sub, jti } = claimsOf(presented?.token);
+    ctx.body = {
+      active: true,
+      iss: addresses.issuer(),
+      client_id: clientId,
+      sub: sub ?? developerId ?? id,
+      ...(jti !== undefined && { jti }),
+      scope: grantedScopes.join(' '),
+      aud: audience ?? addresses.issuer(),
+      iat: Math.floor(issuedAt.getTime() / 1000),
+      ...(expiresAt && { exp: Math.floor(expiresAt.getTime() / 1000) }),
+      token_type: 'Bearer',
+    };
+  }
+
+  /** Nobody is signed in: what the library would send by a script is only that there is nothing to do. */
+  function endWithoutSession(ctx: KoaContextWithOIDC): void {
+    const { post_logout_redirect_uri: uri, state } = ctx.oidc.params as Record<string, string | undefined>;
+    const target = new URL(uri ?? `${addresses.issuer()}${ROUTES.end_session}/success`);
+    if (uri !== undefined && state !== undefined) target.searchParams.set('state', state);
+    ctx.status = 303;
+    ctx.redirect(target.href);
+    ctx.body = '';
+  }
+
+  async function run(
+    request: IncomingMessage,
+    response: ServerResponse,
+    surface: Surface,
+    more: Partial<Exchange> = {},
+  ): Promise<Running> {
+    const exchange: Running = { ...more, address: surface.address, surface };
+    const { answer } = await current();
+    await exchanges.run(exchange, () => answer(request, response));
+    return exchange;
+  }
+
+  async function countRegistration(path: string, address: string): Promise<void> {
+    if (path !== ROUTES.registration && path !== ROUTES.device_authorization) return;
+    const { exceeded, limit, windowSeconds, resetSeconds } = await limits.count(['oauth', path], address);
+    if (!exceeded) return;
+    throw new ApiError('TOO_MANY_REQUESTS', {
+      detail: `More than ${limit} requests within ${windowSeconds} seconds.`,
+      retryAfter: resetSeconds,
+    });
+  }
+
+  return {
+    ...createInteractions(deps, async () => (await current()).provider),
+
+    async handle(request, response, surface) {
+      pretendIssuer(request, addresses.issuer(), surface.address);
+      const url = new URL(request.url!, addresses.issuer());
+      if (FOR_PROGRAMS.includes(url.pathname)) request.headers.accept = 'application/json';
+      const userCode = url.searchParams.get('user_code') ?? undefined;
+      // The library would send it on by a script; here it is filled in, and sent with the form.
+      if (url.pathname === ROUTES.code_verification && userCode !== undefined) request.url = url.pathname;
+      try {
+        if (request.method === 'POST') await countRegistration(url.pathname, surface.address);
+        await run(request, response, surface, { userCode });
+      } catch (failure) {
+        if (response.headersSent) throw failure;
+        const { status, retryAfter, error, description } = surface.fault(failure);
+        response.writeHead(status, {
+          'Content-Type': 'application/json',
+          'Cache-Control': 'no-store',
+          ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+        });
+        response.end(JSON.stringify({ error, error_description: description }));
+      }
+    },
+
+    async metadata() {
+      const request = new IncomingMessage(new Socket());
+      Object.assign(request, { method: 'GET', url: '/.well-known/openid-configuration' });
+      pretendIssuer(request, addresses.issuer(), '127.0.0.1');
+      const { document } = await run(request, new ServerResponse(request), { ...UNSEEN });
+      return { ...document };
+    },
+
+    async userinfo(token) {
+      const bearer = await bearerTokens.authenticate(token);
+      const granted = bearer && (await accessTokens.authenticate(token));
+      if (!granted) throw new ApiError('UNAUTHORIZED');
+      const { developerId, grantId, scopes } = granted;
+      if (!scopes.includes('openid') || developerId === null || grantId === null) {
+        throw new ApiError('INSUFFICIENT_SCOPE', { members: { scope: 'openid' } });
+      }
+      const profile = await developers.profile(developerId);
+      if (!profile) throw new ApiError('UNAUTHORIZED');
+      return scopes.includes('email') ? toClaims(profile) : { sub: developerId };
+    },
+
+    async clientFault(metadata) {
+      const { provider } = await current();
+      try {
+        await provider.Client.validate({ client_id: 'new', client_secret: 'new', ...metadata } as never);
+        return undefined;
+      } catch (error) {
+        const { error_description: words } = error as { readonly error_description?: string };
+        if (words === undefined) throw error;
+        const [member, ...detail] = words.split(' ') as [string, ...string[]];
+        return { member, detail: detail.join(' ') };
+      }
+    },
+  };
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Running = Exchange & { readonly surface: Surface; document?: Record<string, unknown> };
+
+const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
+const MORE_METADATA = {
+  introspection_endpoint_auth_methods_supported: AUTH_METHODS,
+  revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+  prompt_values_supported: ['none', 'login', 'consent'],
+};
+
+/** Nobody looks at what is answered to ourselves. */
+const UNSEEN: Surface = {
+  address: '127.0.0.1',
+  render: () => ({ html: '', headers: {} }),
+  fault(error) {
+    throw error;
+  },
+};
+
+/**
+ * Lets the library see the request as the client has sent it: to the issuer, from its own address. What the client says of
+ * that itself does not count.
+ */
+function pretendIssuer(request: IncomingMessage, issuer: string, address: string): void {
+  const { protocol, host } = new URL(issuer);
+  Object.assign(request.headers, {
+    host,
+    'x-forwarded-proto': protocol.slice(0, -1),
+    'x-forwarded-host': host,
+    'x-forwarded-for': address,
+  });
+}
+
+function answerPage(ctx: KoaContextWithOIDC, page: OAuthPage, surface: Surface): void {
+  const { html, headers } = surface.render(page);
+  const { status } = ctx;
+  ctx.type = 'html';
+  ctx.body = html;
+  ctx.status = status;
+  ctx.set(headers as Record<string, string>);
+}
+
+/** An authorization response that is sent by a form (OAuth 2.0 Form Post Response Mode). */
+function isFormPost(ctx: KoaContextWithOIDC): boolean {
+  const route = ctx.oidc?.route;
+  return (
+    (route === 'authorization' || route === 'resume') &&
+    ctx.oidc.params?.['response_mode'] === 'form_post' &&
+    typeof ctx.body === 'string' &&
+    ctx.body.includes('<script>')
+  );
+}
+
+function allowFormPost(ctx: KoaContextWithOIDC): void {
+  const [, script = ''] = /<script>([^]*?)<\/script>/.exec(ctx.body as string) ?? [];
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': `default-src 'none'; script-src 'sha256-${hash('sha256', script, 'base64')}'; base-uri 'none'; frame-ancestors 'none'`,
+  });
+}
+
+/** What a JWT says of itself; its row was found already. */
+function claimsOf(token: string | undefined): { readonly sub?: string; readonly jti?: string } {
+  const payload = token?.split('.')[1];
+  return payload === undefined ? {} : (JSON.parse(Buffer.from(payload, 'base64url').toString()) as object);
+}

@@ -1,0 +1,69 @@
+const LOOPBACKS = ['localhost', '127.0.0.1', '[::1]'];
+
+/** What the authorization server needs to know of a client: metadata of RFC 7591. */
+export interface RegisteredMetadata {
+  readonly grant_types?: readonly string[] | undefined;
+  readonly redirect_uris?: readonly string[] | undefined;
+  readonly post_logout_redirect_uris?: readonly string[] | undefined;
+  readonly token_endpoint_auth_method?: string | undefined;
+}
+
+export interface ClientFault {
+  /** The member that is at fault. */
+  readonly member: string;
+  /** Words that complete "… must". */
+  readonly detail: string;
+}
+
+/** What everybody may register by himself: nothing that acts without somebody's consent. */
+const SELF_REGISTERED = [
+  'authorization_code',
+  'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code',
+];
+const NEEDS_SECRET = ['client_credentials', 'urn:ietf:params:oauth:grant-type:jwt-bearer'];
+
+/** What is wrong with a client beyond what the protocol's own schema demands. */
+export function clientFault(metadata: RegisteredMetadata): ClientFault | undefined {
+  const grantTypes = metadata.grant_types ?? [];
+  const redirectUris = metadata.redirect_uris ?? [];
+  if (grantTypes.includes('authorization_code') && redirectUris.length === 0) {
+    return { member: 'redirect_uris', detail: 'must have an address for authorization_code' };
+  }
+  if (grantTypes.includes('refresh_token') && !SELF_REGISTERED.some(isRefreshed(grantTypes))) {
+    return { member: 'grant_types', detail: 'must have a type that refresh_token goes on from' };
+  }
+  if (
+    metadata.token_endpoint_auth_method === 'none' &&
+    NEEDS_SECRET.some((type) => grantTypes.includes(type))
+  ) {
+    return {
+      member: 'token_endpoint_auth_method',
+      detail: 'must not be none for a client that acts by itself',
+    };
+  }
+  for (const member of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
+    if ((metadata[member] ?? []).some(isOpenHttp)) {
+      return { member, detail: 'must only have http addresses of this machine (loopback)' };
+    }
+  }
+  return undefined;
+}
+
+/** What is wrong with a client that registers itself. */
+export function selfRegistrationFault(metadata: RegisteredMetadata): ClientFault | undefined {
+  if ((metadata.grant_types ?? []).some((type) => !SELF_REGISTERED.includes(type))) {
+    return { member: 'grant_types', detail: `must only have ${SELF_REGISTERED.join(', ')}` };
+  }
+  return clientFault(metadata);
+}
+
+function isRefreshed(grantTypes: readonly string[]) {
+  return (type: string) => type !== 'refresh_token' && grantTypes.includes(type);
+}
+
+/** Codes would travel in clear text. */
+function isOpenHttp(uri: string): boolean {
+  const url = URL.parse(uri);
+  return url?.protocol === 'http:' && !LOOPBACKS.includes(url.hostname);
+}

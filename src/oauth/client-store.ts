@@ -1,0 +1,86 @@
+import type { Knex } from 'knex';
+
+export interface OAuthClientRow {
+  readonly client_id: string;
+  /** Null of one that has registered itself. */
+  readonly developer_id: string | null;
+  readonly name: string;
+  /** Metadata of RFC 7591, without the secret. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly secret_sealed: Buffer | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly used_at: Date | null;
+}
+
+export async function insertClient(db: Knex, row: OAuthClientRow): Promise<void> {
+  await db('oauth_clients').insert({ ...row, metadata: JSON.stringify(row.metadata) });
+}
+
+export async function findClient(db: Knex, clientId: string): Promise<OAuthClientRow | undefined> {
+  return db<OAuthClientRow>('oauth_clients').where({ client_id: clientId }).first();
+}
+
+/** Reads a client as it stays until the transaction ends: whoever deletes it comes before or after it. */
+export async function holdClient(
+  trx: Knex.Transaction,
+  clientId: string,
+): Promise<OAuthClientRow | undefined> {
+  return trx<OAuthClientRow>('oauth_clients').where({ client_id: clientId }).forKeyShare().first();
+}
+
+/** Reads a client to change it. */
+export async function lockClient(
+  trx: Knex.Transaction,
+  developerId: string,
+  clientId: string,
+): Promise<OAuthClientRow | undefined> {
+  return trx<OAuthClientRow>('oauth_clients')
+    .where({ developer_id: developerId, client_id: clientId })
+    .forUpdate()
+    .first();
+}
+
+/** Newest first; ids sort by time of creation. */
+export async function listClients(
+  db: Knex,
+  developerId: string,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<OAuthClientRow[]> {
+  const query = db<OAuthClientRow>('oauth_clients')
+    .where({ developer_id: developerId })
+    .orderBy('client_id', 'desc')
+    .limit(page.limit);
+  return page.before === undefined ? query : query.where('client_id', '<', page.before);
+}
+
+export async function updateClient(
+  trx: Knex.Transaction,
+  clientId: string,
+  changes: Partial<Pick<OAuthClientRow, 'name' | 'metadata' | 'secret_sealed' | 'updated_at'>>,
+): Promise<void> {
+  const { metadata, ...rest } = changes;
+  await trx('oauth_clients')
+    .where({ client_id: clientId })
+    .update({ ...rest, ...(metadata && { metadata: JSON.stringify(metadata) }) });
+}
+
+/** Notes that a client was used, once a day. */
+export async function touchClient(db: Knex, clientId: string, now: Date, since: Date): Promise<void> {
+  await db('oauth_clients')
+    .where({ client_id: clientId })
+    .where((query) => query.whereNull('used_at').orWhere('used_at', '<', since))
+    .update({ used_at: now });
+}
+
+export async function deleteClient(trx: Knex.Transaction, clientId: string): Promise<void> {
+  await trx('oauth_clients').where({ client_id: clientId }).delete();
+}
+
+/** Deletes clients that have registered themselves and were not used since. @returns how many */
+export async function clearUnusedClients(db: Knex, usedBefore: Date, limit: number): Promise<number> {
+  const unused = `developer_id is null and coalesce(used_at, created_at) < ?`;
+  const some = db('oauth_clients').whereRaw(unused, [usedBefore]).limit(limit).select('client_id');
+  // Asked twice, because one may be used while its row is waited for.
+  return db('oauth_clients').whereIn('client_id', some).whereRaw(unused, [usedBefore]).delete();
+}

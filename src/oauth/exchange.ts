@@ -1,0 +1,24 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Knex } from 'knex';
+import type { Bearer } from '../bearer-tokens/bearer-tokens.ts';
+import type { OAuthPage } from './page.ts';
+
+/** What is known of the request that the authorization server is at. */
+export interface Exchange {
+  /** Of the client, as our server has determined it. */
+  readonly address: string;
+  /** Of the caller, where what is written must be of one piece with something else. */
+  readonly trx?: Knex.Transaction;
+  /** What the page of a device's code is filled in with. */
+  readonly userCode?: string | undefined;
+  /** What is to be shown. */
+  page?: OAuthPage;
+  /** What has failed for no reason that lies with the client. */
+  failure?: unknown;
+  /** A token that the library would refuse to look up because it is a JWT, and what stands for it in the meantime. */
+  presented?: { readonly handle: string; readonly token: string };
+  /** Whom the token stands for that was looked up. */
+  bearer?: Bearer & { readonly grantedScopes: readonly string[] };
+}
+
+export const exchanges = new AsyncLocalStorage<Exchange>();
