@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
-import type { OAuthPage, ShownClient } from '../oauth/oauth.ts';
+import type { Services } from '../services.ts';
 import { escape } from './html.ts';
 import { OAUTH_STYLE } from './oauth-style.ts';
 import { badge } from './payment-parts.ts';
+
+/** What the authorization server wants to be shown. */
+export type OAuthPage = NonNullable<Awaited<ReturnType<Services['authorizationServer']['interaction']>>>;
+type ShownClient = Extract<OAuthPage, { kind: 'consent' }>['client'];
 
 /** The one style sheet that the policy of these pages lets in. */
 export const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;

@@ -1,12 +1,14 @@
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
-import type { At, OAuthPage, Surface } from '../oauth/oauth.ts';
 import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
-import { formTargets, OAUTH_STYLE_HASH, oauthPage } from './oauth-html.ts';
+import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
 import { isForeign } from './payment-pages.ts';
+
+type At = Parameters<Services['authorizationServer']['interaction']>[0];
+type Surface = Parameters<Services['authorizationServer']['handle']>[2];
 
 /** What a form of a few short fields needs, and no more. */
 const FORM_BYTES = 4096;

@@ -5,7 +5,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { BearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import type { Limits } from '../limits/limits.ts';
 import { addressBlock } from '../platform/address.ts';
-import type { Clock } from '../platform/clock.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { selfRegistrationFault } from './client-state.ts';
 import { exchanges } from './exchange.ts';
@@ -72,7 +72,8 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
       throw new errors.InvalidGrant('already used');
     },
 
-    destroy: (id) => records.destroy(model, id),
+    // With a grant goes all that was issued under it, whichever of the two the library asks for first.
+    destroy: (id) => (model === 'Grant' ? revokeGrant(id) : records.destroy(model, id)),
     revokeByGrantId: revokeGrant,
   });
 
@@ -101,7 +102,7 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
       const digest = tokenDigest(token);
       const grantedScopes = (await accessTokens.find(digest))?.scopes ?? bearer.scopes;
       exchange.bearer = { ...bearer, grantedScopes };
-      const shift = Date.now() - clock.now().getTime();
+      const shift = systemClock.now().getTime() - clock.now().getTime();
       const { clientId, expiresAt } = bearer;
       return {
         kind: 'AccessToken',

@@ -7,12 +7,9 @@ import type { ProviderDependencies } from './provider.ts';
 import { createRecords } from './records.ts';
 import { createRegisteredClients } from './registered-clients.ts';
 
-export type { AuthorizationServer, Surface } from './authorization-server.ts';
+export type { AuthorizationServer } from './authorization-server.ts';
 export type { Authorization, Authorizations } from './authorizations.ts';
 export type { OAuthClient, OAuthClients } from './clients.ts';
-export type { At } from './interactions.ts';
-export type { OAuthPage, ShownClient } from './page.ts';
-export { INTERACTION_PATH, ROUTES } from './provider.ts';
 
 type Given = Omit<ProviderDependencies, 'records' | 'registeredClients' | 'issuance'> &
   Parameters<typeof createRecords>[0];

@@ -10,7 +10,7 @@ import type { Developers } from '../developers/developers.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import { addressBlock } from '../platform/address.ts';
-import type { Clock } from '../platform/clock.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Random } from '../platform/random.ts';
@@ -48,7 +48,7 @@ export const ROUTES = {
   end_session: '/oauth/logout',
   jwks: '/.well-known/jwks.json',
 } as const;
-export const INTERACTION_PATH = '/oauth/interaction';
+const INTERACTION_PATH = '/oauth/interaction';
 
 export interface ProviderDependencies {
   readonly knex: Knex;
@@ -253,7 +253,7 @@ export function createProvider(deps: ProviderDependencies, { Provider, errors }:
     model.prototype.save = async function save(this: UnsavedToken) {
       const { clientId, accountId, grantId, aud, scope, expiration } = this;
       this.jti ??= random.bytes(16).toString('base64url');
-      this.exp ??= Math.floor(Date.now() / 1000) + expiration;
+      this.exp ??= Math.floor(systemClock.now().getTime() / 1000) + expiration;
       return issuance.issue({
         subject: accountId ?? clientId,
         clientId,
@@ -437,5 +437,5 @@ function isApiScope(scope: string): boolean {
 
 /** At least one, because the library takes no other. */
 function secondsUntil(moment: number | undefined): number | undefined {
-  return moment === undefined ? undefined : Math.max(1, moment - Math.floor(Date.now() / 1000));
+  return moment === undefined ? undefined : Math.max(1, moment - Math.floor(systemClock.now().getTime() / 1000));
 }

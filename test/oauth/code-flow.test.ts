@@ -1,6 +1,6 @@
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
 import { authorize, Browser, consent, discover, newClient, REDIRECT_URI } from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -9,10 +9,18 @@ let service: TestService;
 let developer: Developer;
 beforeAll(async () => {
   service = await startTestService();
+});
+// The clock goes on by more than a developer's own token lives.
+beforeEach(async () => {
   developer = await newDeveloper(service.api);
 });
 
 const me = (token: string) => service.api.call('GET', '/api/v2/dev/me', undefined, { token });
+const failing = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'no error',
+    (error: { error?: string }) => error.error,
+  );
 
 describe('authorization code with PKCE', () => {
   test('a client gets tokens that open the API, and whom they are for', async () => {
@@ -39,5 +47,235 @@ describe('authorization code with PKCE', () => {
     });
     expect(protectedHeader.alg).toBe('ES256');
     expect(payload).toMatchObject({ sub: developer.developerId, client_id: registered.client_id });
+  });
+
+  test('a code is good once; used again it ends what it has given', async () => {
+    const registered = await newClient(service.api, developer);
+    const { redeem, config } = await authorize(service.baseUrl, developer, registered);
+    const { access_token, refresh_token } = await redeem();
+    expect(await failing(redeem())).toBe('invalid_grant');
+    expect((await me(access_token)).status).toBe(401);
+    expect(await failing(client.refreshTokenGrant(config, refresh_token!))).toBe('invalid_grant');
+  });
+
+  test('a code ends after a minute', async () => {
+    const registered = await newClient(service.api, developer);
+    const { redeem } = await authorize(service.baseUrl, developer, registered);
+    service.clock.advance(61_000);
+    expect(await failing(redeem())).toBe('invalid_grant');
+  });
+
+  test('an access token ends after an hour, at the API and for others', async () => {
+    const registered = await newClient(service.api, developer);
+    const { redeem, config } = await authorize(service.baseUrl, developer, registered);
+    const { access_token } = await redeem();
+    expect(await client.tokenIntrospection(config, access_token)).toMatchObject({ active: true });
+    service.clock.advance(3_600_000);
+    expect((await me(access_token)).status).toBe(401);
+    expect(await client.tokenIntrospection(config, access_token)).toEqual({ active: false });
+    await expect(client.fetchUserInfo(config, access_token, developer.developerId)).rejects.toThrow();
+  });
+
+  test('PKCE is demanded of every client, with S256', async () => {
+    const registered = await newClient(service.api, developer);
+    const config = await discover(service.baseUrl, registered);
+    const parameters = { redirect_uri: REDIRECT_URI, scope: 'read' };
+    const browser = new Browser(service.baseUrl);
+    const plain: Record<string, string> = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' };
+    for (const more of [{}, plain]) {
+      const { url } = await browser.open(client.buildAuthorizationUrl(config, { ...parameters, ...more }));
+      expect(url.searchParams.get('error')).toBe('invalid_request');
+      expect(url.searchParams.get('iss')).toBe(service.baseUrl);
+    }
+  });
+
+  test('an address that is not registered gets nothing', async () => {
+    const registered = await newClient(service.api, developer);
+    const config = await discover(service.baseUrl, registered);
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: 'https://elsewhere.example/',
+      scope: 'read',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const shown = await new Browser(service.baseUrl).open(url);
+    expect(shown.status).toBe(400);
+    expect(shown.html).toContain('invalid_redirect_uri');
+    expect(shown.html).not.toContain('elsewhere');
+  });
+
+  test('who is signed in and has consented is not asked again', async () => {
+    const registered = await newClient(service.api, developer);
+    const { browser } = await authorize(service.baseUrl, developer, registered);
+    const nobody = { ...developer, email: '', password: '' };
+    const { redeem } = await authorize(service.baseUrl, nobody, registered, { prompt: 'none' }, browser);
+    expect((await redeem()).scope).toBe('openid email read');
+  });
+
+  test('without a sign-in prompt=none is told so', async () => {
+    const registered = await newClient(service.api, developer);
+    const { url } = await authorize(service.baseUrl, developer, registered, { prompt: 'none' });
+    expect(url.searchParams.get('error')).toBe('login_required');
+  });
+
+  test('a sign-in lasts eight hours', async () => {
+    const registered = await newClient(service.api, developer);
+    const { browser } = await authorize(service.baseUrl, developer, registered);
+    service.clock.advance(8 * 3_600_000);
+    const { url } = await authorize(service.baseUrl, developer, registered, { prompt: 'none' }, browser);
+    expect(url.searchParams.get('error')).toBe('login_required');
+  });
+
+  test('somebody else can sign in in the same browser', async () => {
+    const other = await newDeveloper(service.api);
+    const registered = await newClient(service.api, developer);
+    const { browser } = await authorize(service.baseUrl, developer, registered);
+    const { redeem } = await authorize(service.baseUrl, other, registered, { prompt: 'login' }, browser);
+    expect((await redeem()).claims()?.sub).toBe(other.developerId);
+  });
+
+  test('what is refused on the page is refused to the client', async () => {
+    const registered = await newClient(service.api, developer);
+    const config = await discover(service.baseUrl, registered);
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'read',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const browser = new Browser(service.baseUrl);
+    const wrong = await browser.send(await browser.open(url), {
+      email: developer.email,
+      password: 'not the password',
+      action: 'sign-in',
+    });
+    expect(wrong.status).toBe(401);
+    expect(wrong.html).toContain('role="alert"');
+    const asked = await browser.send(wrong, { ...developer, action: 'sign-in' });
+    expect(asked.html).toContain('value="allow"');
+    const end = await browser.send(asked, { action: 'deny' });
+    expect(end.url.searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('a page of another browser, or one that is over, says so', async () => {
+    const registered = await newClient(service.api, developer);
+    const config = await discover(service.baseUrl, registered);
+    const browser = new Browser(service.baseUrl);
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'read',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const signIn = await browser.open(url);
+    const foreign = await new Browser(service.baseUrl).send(signIn, { ...developer, action: 'sign-in' });
+    expect(foreign.status).toBe(400);
+    const forged = await browser.open(signIn.url, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'cross-site' },
+      body: new URLSearchParams({ ...developer, action: 'sign-in' }),
+    });
+    expect(forged.status).toBe(403);
+    await consent(browser, signIn, developer);
+    expect((await browser.open(signIn.url)).status).toBe(400);
+  });
+
+  test('a client gets no scope that it is not registered for', async () => {
+    const registered = await newClient(service.api, developer, { scopes: ['openid', 'read'] });
+    const { url } = await authorize(service.baseUrl, developer, registered, { scope: 'openid read write' });
+    expect(url.searchParams.get('error')).toBe('invalid_scope');
+    const { redeem } = await authorize(service.baseUrl, developer, registered, { scope: 'read' });
+    const { access_token, id_token } = await redeem();
+    expect(id_token).toBeUndefined();
+    const app = await service.api.post('/api/v2/dev/apps', { name: 'An app' }, { token: access_token });
+    expect(app).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
+  });
+
+  test('a response can be sent by a form, whose page has no other script', async () => {
+    const registered = await newClient(service.api, developer);
+    const { browser, config } = await authorize(service.baseUrl, developer, registered);
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'openid email read',
+      response_mode: 'form_post',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const { html, headers } = await browser.open(url);
+    expect(html).toContain(`action="${REDIRECT_URI}"`);
+    expect(headers.get('content-security-policy')).toMatch(/script-src 'sha256-[^' ]{44}'/);
+  });
+});
+
+describe('refresh tokens', () => {
+  test('each is good once; the old one ends everything', async () => {
+    const registered = await newClient(service.api, developer);
+    const { config, redeem } = await authorize(service.baseUrl, developer, registered);
+    const first = await redeem();
+    const second = await client.refreshTokenGrant(config, first.refresh_token!);
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(second.scope).toBe('openid email read');
+    expect((await me(second.access_token)).status).toBe(200);
+    expect((await me(first.access_token)).status).toBe(200);
+    expect(await failing(client.refreshTokenGrant(config, first.refresh_token!))).toBe('invalid_grant');
+    for (const { access_token } of [first, second]) expect((await me(access_token)).status).toBe(401);
+    expect(await failing(client.refreshTokenGrant(config, second.refresh_token!))).toBe('invalid_grant');
+  });
+
+  test('they live two weeks from their use, and thirty days in all', async () => {
+    const registered = await newClient(service.api, developer);
+    const { config, redeem } = await authorize(service.baseUrl, developer, registered);
+    const { refresh_token: unused } = await (
+      await authorize(service.baseUrl, developer, registered)
+    ).redeem();
+    let token = (await redeem()).refresh_token!;
+    const days = 86_400_000;
+    for (let round = 0; round < 2; round += 1) {
+      service.clock.advance(13 * days);
+      token = (await client.refreshTokenGrant(config, token)).refresh_token!;
+    }
+    expect(await failing(client.refreshTokenGrant(config, unused!))).toBe('invalid_grant');
+    service.clock.advance(3.9 * days);
+    token = (await client.refreshTokenGrant(config, token)).refresh_token!;
+    service.clock.advance(0.2 * days);
+    expect(await failing(client.refreshTokenGrant(config, token))).toBe('invalid_grant');
+  });
+
+  test('fewer scopes can be asked for, more cannot', async () => {
+    const registered = await newClient(service.api, developer);
+    const { config, redeem } = await authorize(service.baseUrl, developer, registered);
+    const { refresh_token } = await redeem();
+    expect(await failing(client.refreshTokenGrant(config, refresh_token!, { scope: 'read write' }))).toBe(
+      'invalid_scope',
+    );
+    const fewer = await client.refreshTokenGrant(config, refresh_token!, { scope: 'read' });
+    expect(fewer.scope).toBe('read');
+  });
+
+  test('a client without that grant type gets none', async () => {
+    const registered = await newClient(service.api, developer, { grant_types: ['authorization_code'] });
+    const { redeem } = await authorize(service.baseUrl, developer, registered);
+    expect((await redeem()).refresh_token).toBeUndefined();
+  });
+});
+
+describe('resource indicators', () => {
+  test.each(['', '/', '/mcp', '/mcp/'])('a token for {base_url}%s', async (path) => {
+    const registered = await newClient(service.api, developer);
+    const resource = `${service.baseUrl}${path}`;
+    const { redeem } = await authorize(service.baseUrl, developer, registered, { resource });
+    const { access_token } = await redeem({ resource });
+    const audience = resource.replace(/\/$/, '');
+    expect(decodeJwt(access_token).aud).toBe(audience);
+    expect((await me(access_token)).status).toBe(audience.endsWith('/mcp') ? 401 : 200);
+  });
+
+  test('others are refused', async () => {
+    const registered = await newClient(service.api, developer);
+    const resource = 'https://elsewhere.example';
+    const { url } = await authorize(service.baseUrl, developer, registered, { resource });
+    expect(url.searchParams.get('error')).toBe('invalid_target');
+    const { redeem } = await authorize(service.baseUrl, developer, registered);
+    expect(await failing(redeem({ resource: `${service.baseUrl}/mcp` }))).toBe('invalid_target');
   });
 });

@@ -1,0 +1,105 @@
+import * as client from 'openid-client';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newDeveloper, type Developer } from '../support/fixtures.ts';
+import { Browser, consent, discover, newClient } from '../support/oauth.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+let service: TestService;
+let developer: Developer;
+beforeAll(async () => {
+  service = await startTestService();
+  developer = await newDeveloper(service.api);
+});
+
+async function begin() {
+  const registered = await newClient(service.api, developer, {
+    application_type: 'native',
+    redirect_uris: [],
+    grant_types: [DEVICE_CODE, 'refresh_token'],
+    token_endpoint_auth_method: 'none',
+    scopes: ['openid', 'read'],
+  });
+  const config = await discover(service.baseUrl, registered);
+  const started = await client.initiateDeviceAuthorization(config, { scope: 'openid read' });
+  const poll = () =>
+    client
+      .genericGrantRequest(config, DEVICE_CODE, { device_code: started.device_code })
+      .catch((error: { error?: string }) => error.error);
+  return { config, started, poll };
+}
+
+describe('the device flow', () => {
+  test('a device gets tokens once its code was entered and confirmed', async () => {
+    const { config, started, poll } = await begin();
+    expect(started.user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
+    expect(await poll()).toBe('authorization_pending');
+
+    const browser = new Browser(service.baseUrl);
+    const entry = await browser.open(started.verification_uri);
+    const wrong = await browser.send(entry, { user_code: 'BBBB-BBBB' });
+    expect(wrong.html).toContain('There is no such code');
+    const confirm = await browser.send(wrong, { user_code: started.user_code.toLowerCase() });
+    expect(confirm.html).toContain(started.user_code);
+    const done = await consent(browser, await browser.send(confirm, { confirm: 'yes' }), developer);
+    expect(done.html).toContain('Your device is connected');
+
+    const tokens = (await poll()) as client.TokenEndpointResponse;
+    expect(tokens).toMatchObject({ scope: 'openid read', refresh_token: expect.any(String) });
+    const { status } = await service.api.call('GET', '/api/v2/dev/me', undefined, {
+      token: tokens.access_token,
+    });
+    expect(status).toBe(200);
+    expect((await client.refreshTokenGrant(config, tokens.refresh_token!)).access_token).toBeDefined();
+    expect(await poll()).toBe('invalid_grant');
+  });
+
+  test('the address with the code in it fills the form in, and sends nothing by itself', async () => {
+    const { started } = await begin();
+    const browser = new Browser(service.baseUrl);
+    const entry = await browser.open(started.verification_uri_complete!);
+    expect(entry.html).toContain(`value="${started.user_code}"`);
+    expect(entry.html).not.toContain('<script');
+    expect((await browser.send(entry, { user_code: started.user_code })).html).toContain(
+      'Is this your device?',
+    );
+  });
+
+  test('what is refused is refused to the device', async () => {
+    for (const refuse of ['abort', 'deny']) {
+      const { started, poll } = await begin();
+      const browser = new Browser(service.baseUrl);
+      const entry = await browser.open(started.verification_uri);
+      const confirm = await browser.send(entry, { user_code: started.user_code });
+      if (refuse === 'abort') {
+        expect((await browser.send(confirm, { abort: 'yes' })).html).toContain('Nothing was allowed');
+      } else {
+        const signIn = await browser.send(confirm, { confirm: 'yes' });
+        expect((await browser.send(signIn, { action: 'deny' })).html).toContain('Nothing was allowed');
+      }
+      expect(await poll()).toBe('access_denied');
+    }
+  });
+
+  test('a code expires after ten minutes', async () => {
+    const { started, poll } = await begin();
+    service.clock.advance(10 * 60_000);
+    expect(await poll()).toBe('expired_token');
+    const browser = new Browser(service.baseUrl);
+    const entry = await browser.open(started.verification_uri);
+    expect((await browser.send(entry, { user_code: started.user_code })).html).toContain('expired');
+  });
+
+  test('codes cannot be guessed: after ten failures in a minute none is taken', async () => {
+    const guarded = await startTestService();
+    const browser = new Browser(guarded.baseUrl);
+    let page = await browser.open(`${guarded.baseUrl}/oauth/device`);
+    for (let guess = 0; guess < 10; guess += 1)
+      page = await browser.send(page, { user_code: `BBBB-BBB${'BCDFGHJKLM'[guess]}` });
+    expect(page.status).toBe(200);
+    const refused = await browser.send(page, { user_code: 'BBBB-BBBN' });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
