@@ -39,6 +39,8 @@ export interface AuthorizationServer extends Interactions {
   clientFault(metadata: Readonly<Record<string, unknown>>): Promise<ClientFault | undefined>;
 }
 
+/** Where browsers come back to after they were asked. */
+const RETURNS = /^\/oauth\/(authorize|device)\/[^/]+$/;
 /** What answers in JSON whatever the client accepts. */
 const FOR_PROGRAMS: readonly string[] = [
   ROUTES.token,
@@ -160,9 +162,11 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
       pretendIssuer(request, addresses.issuer(), surface.address);
       const url = new URL(request.url!, addresses.issuer());
       if (FOR_PROGRAMS.includes(url.pathname)) request.headers.accept = 'application/json';
-      const userCode = url.searchParams.get('user_code') ?? undefined;
-      // The library would send it on by a script; here it is filled in, and sent with the form.
-      if (url.pathname === ROUTES.code_verification && userCode !== undefined) request.url = url.pathname;
+      const isDevice = url.pathname === ROUTES.code_verification;
+      const userCode = (isDevice && url.searchParams.get('user_code')) || undefined;
+      // A code the library would send on by a script: here it is filled in, and sent with the form. Where somebody comes back to
+      // there is nothing to say, and what is said all the same the library takes for a request.
+      if (userCode !== undefined || RETURNS.test(url.pathname)) request.url = url.pathname;
       try {
         if (request.method === 'POST') await countRegistration(url.pathname, surface.address);
         await run(request, response, surface, { userCode });

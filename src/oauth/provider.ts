@@ -176,6 +176,10 @@ export function createProvider(deps: ProviderDependencies, { Provider, errors }:
         async userCodeInputSource(ctx, _form, _out, error) {
           const { name, userCode } = (error ?? {}) as { readonly name?: string; readonly userCode?: string };
           if (name === 'AbortedError') return show(ctx, { kind: 'device-over', reason: 'aborted' });
+          // Without a session of its own the form that would be shown again could not be sent.
+          if (error && ctx.oidc.session?.exp === undefined) {
+            return show(ctx, { kind: 'device-over', reason: 'failed' });
+          }
           show(ctx, {
             kind: 'device-code',
             xsrf: xsrfOf(ctx),
@@ -265,6 +269,12 @@ export function createProvider(deps: ProviderDependencies, { Provider, errors }:
       });
     };
   }
+
+  // The library saves one again that it has touched while it told of an error, also where there is nothing to save.
+  const { persist } = provider.Session.prototype;
+  provider.Session.prototype.persist = async function persistKnown(this: { exp?: number }) {
+    return this.exp === undefined ? '' : persist.call(this as never);
+  };
 
   const { compareClientSecret } = provider.Client.prototype;
   provider.Client.prototype.compareClientSecret = async function compare(this: { clientId: string }, secret) {
@@ -437,5 +447,7 @@ function isApiScope(scope: string): boolean {
 
 /** At least one, because the library takes no other. */
 function secondsUntil(moment: number | undefined): number | undefined {
-  return moment === undefined ? undefined : Math.max(1, moment - Math.floor(systemClock.now().getTime() / 1000));
+  return moment === undefined
+    ? undefined
+    : Math.max(1, moment - Math.floor(systemClock.now().getTime() / 1000));
 }
