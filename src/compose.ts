@@ -79,6 +79,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...foundation,
     contract,
     contractDocument,
+    document,
     checkoutPage,
     services,
     trustedProxies: config.trustedProxies,

@@ -23,15 +23,8 @@ type Bearer = Awaited<ReturnType<Services['bearerTokens']['authenticate']>>;
  * @param now the present
  */
 export function createAuthentication(services: Services, now: () => Date) {
-  const { addresses, administrators, bearerTokens, sessions } = services;
-
-  /** @param resource what the request is for: a token for another resource is no token here (RFC 8707) */
-  async function bearerOf(token: string, resource: Resource): Promise<Bearer> {
-    const bearer = await bearerTokens.authenticate(token);
-    if (!bearer || bearer.audience === null) return bearer;
-    const own = [addresses.issuer(), addresses.web(), ...(resource === 'mcp' ? [addresses.mcp()] : [])];
-    return own.includes(bearer.audience) ? bearer : undefined;
-  }
+  const { administrators, sessions } = services;
+  const bearerOf = createBearerOf(services);
 
   async function developerOf(token: string, { address, resource }: Origin): Promise<Identity | undefined> {
     const bearer = await bearerOf(token, resource);
@@ -107,6 +100,19 @@ export function createAuthentication(services: Services, now: () => Date) {
       const payment = paymentCredential(headers['authorization']);
       return payment && { payment };
     },
+  };
+}
+
+/**
+ * Tells whom a bearer token stands for.
+ * @returns with `resource`, what the request is for: a token for another resource is no token here (RFC 8707)
+ */
+export function createBearerOf({ addresses, bearerTokens }: Pick<Services, 'addresses' | 'bearerTokens'>) {
+  return async (token: string, resource: Resource): Promise<Bearer> => {
+    const bearer = await bearerTokens.authenticate(token);
+    if (!bearer || bearer.audience === null) return bearer;
+    const own = [addresses.issuer(), addresses.web(), ...(resource === 'mcp' ? [addresses.mcp()] : [])];
+    return own.includes(bearer.audience) ? bearer : undefined;
   };
 }
 

@@ -60,7 +60,8 @@ export function takesKeys(operation: Operation): boolean {
   );
 }
 
-async function collect(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
+/** The whole of a stream as text. */
+export async function collect(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of stream) parts.push(typeof part === 'string' ? Buffer.from(part) : part);
   return Buffer.concat(parts).toString();

@@ -4,7 +4,7 @@ import { catalogue, errorSlug, type CatalogueEntry } from '../errors/catalogue.t
 import { isUnavailable, isUnstorableInput } from '../platform/database/index.ts';
 import type { HttpResponse } from './response.ts';
 
-const PROBLEM_JSON = 'application/problem+json';
+export const PROBLEM_JSON = 'application/problem+json';
 
 /** What an error's answer says besides the error. */
 export interface ProblemContext {
@@ -18,6 +18,8 @@ export interface ProblemContext {
   readonly resourceMetadata: string;
   /** Whether the request has brought a bearer token. */
   readonly hasToken: boolean;
+  /** What a client should ask to be let do, where the resource tells it (RFC 6750, section 3). */
+  readonly scope?: string | undefined;
 }
 
 /** The error to answer with when something was thrown: a lost database is a 503, the unforeseen a 500. */
@@ -78,16 +80,19 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
 /** What every 401 asks for, and a token without the scope that it takes (RFC 6750, section 3). */
 function bearerChallenge(
   error: ApiError,
-  { resourceMetadata, hasToken }: ProblemContext,
+  { resourceMetadata, hasToken, scope }: ProblemContext,
 ): string | undefined {
   const parameters = { realm: 'latchkey', resource_metadata: resourceMetadata };
   if (error.code === 'INSUFFICIENT_SCOPE') {
     return bearer({ ...parameters, error: 'insufficient_scope', scope: String(error.members?.['scope']) });
   }
   if (error.status !== 401) return undefined;
-  return bearer(
-    error.code === 'UNAUTHORIZED' && hasToken ? { ...parameters, error: 'invalid_token' } : parameters,
-  );
+  const isInvalid = error.code === 'UNAUTHORIZED' && hasToken;
+  return bearer({
+    ...parameters,
+    ...(isInvalid && { error: 'invalid_token' }),
+    ...(scope !== undefined && { scope }),
+  });
 }
 
 function bearer(parameters: Readonly<Record<string, string>>): string {

@@ -13,13 +13,15 @@ import { bearerToken } from './bearer.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
+import { createMcpEndpoint, FIRST_SCOPES, MCP_PATH } from './mcp/endpoint.ts';
+import type { ContractDocument } from './mcp/tools.ts';
 import { createMetricsPage } from './metrics.ts';
 import { createPages, MethodNotAllowed } from './pages.ts';
 import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
 import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
-import { problemResponse, toApiError } from './problem.ts';
+import { PROBLEM_JSON, problemResponse, toApiError } from './problem.ts';
 import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
@@ -28,12 +30,16 @@ const REQUEST_WITHIN_MS = 30_000;
 const KEEP_ALIVE_MS = 75_000;
 /** What is measured of requests that are for no operation of the contract. */
 const NO_OPERATION = 'none';
+/** And what of messages of MCP that call no tool. */
+const MCP = 'mcp';
 const EVENT_STREAM = 'text/event-stream';
 
 interface Dependencies {
   readonly contract: Contract;
   /** The contract as it is served. */
   readonly contractDocument: () => object;
+  /** The contract whose operations are tools of MCP. */
+  readonly document: ContractDocument;
   readonly services: Services;
   /** Where purchases are paid, where that is a page of ours. */
   readonly checkoutPage: CheckoutPage | undefined;
@@ -62,9 +68,16 @@ export function createHttpServer(deps: Dependencies): Server {
   const deprecated = new Map(contract.deprecated.map((operation) => [operation.operationId, operation]));
   const latest = new WeakMap<Socket, ServerResponse>();
 
-  function problem(error: ApiError, requestId: string, request?: IncomingMessage): HttpResponse {
+  const mcp = createMcpEndpoint(deps);
+
+  function problem(
+    error: ApiError,
+    requestId: string,
+    request?: IncomingMessage,
+    accept = request?.headers.accept,
+  ): HttpResponse {
     const response = problemResponse(error, {
-      accept: request?.headers.accept,
+      accept,
       instance: request ? pathOf(request) : '',
       requestId,
       timestamp: clock.now(),
@@ -74,6 +87,7 @@ export function createHttpServer(deps: Dependencies): Server {
         request ? pathOf(request) : '',
       ),
       hasToken: bearerToken(request?.headers.authorization) !== undefined,
+      scope: request && pathOf(request) === MCP_PATH ? FIRST_SCOPES : undefined,
     });
     if (!(error instanceof MethodNotAllowed)) return response;
     return { ...response, headers: { ...response.headers, Allow: error.allow } };
@@ -141,12 +155,38 @@ export function createHttpServer(deps: Dependencies): Server {
     }
   }
 
+  function onMcpRequest(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+    const startedAt = metrics.now();
+    const client = clientOf(request);
+    const problemOf = (error: ApiError) => {
+      log.failure(error, requestId);
+      return problem(error, requestId, request, PROBLEM_JSON);
+    };
+    mcp
+      .answer(request, client, problemOf)
+      .then(async ({ response: answered, outcome, exchange }) => {
+        if (response.headersSent || response.destroyed) return;
+        await writeResponse(response, requestId, answered);
+        metrics.observeRequest(exchange?.operation.operationId ?? MCP, outcome.status, startedAt);
+        log.answered(request, client, exchange, outcome, requestId);
+      })
+      .catch(unwritten(response, requestId));
+  }
+
+  const unwritten = (response: ServerResponse, requestId: string) => (error: unknown) => {
+    // A client may go away in the middle of a stream.
+    const level = isGone(error) ? 'debug' : 'error';
+    logger[level]({ request_id: requestId, err: error }, 'an answer could not be written');
+    response.destroy();
+  };
+
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const startedAt = metrics.now();
     latest.set(request.socket, response);
     const requestId = newRequestId();
     const fault = requestFault(request);
     const path = pathOf(request);
+    if (!fault && path === MCP_PATH) return onMcpRequest(request, response, requestId);
     if (!fault && !contract.operationsAt(path)) {
       response.setHeader('X-Request-Id', requestId);
       const client = clientOf(request);
@@ -179,12 +219,7 @@ export function createHttpServer(deps: Dependencies): Server {
         await writeResponse(response, requestId, answered);
         if (!endless) note();
       })
-      .catch((error: unknown) => {
-        // A client may go away in the middle of a stream.
-        const level = isGone(error) ? 'debug' : 'error';
-        logger[level]({ request_id: requestId, err: error }, 'an answer could not be written');
-        response.destroy();
-      });
+      .catch(unwritten(response, requestId));
   }
 
   const server = createServer(

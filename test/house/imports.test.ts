@@ -278,6 +278,8 @@ describe('packages stay where they belong', () => {
     ['@aws-sdk/lib-storage', /^src\/platform\/blobs\/server\.ts/],
     ['range-parser', /^src\/files\/selection\.ts/],
     ['stripe', /^src\/platform\/payments\/stripe\//],
+    ['@modelcontextprotocol/sdk/types.js', /^src\/http\/mcp\//],
+    ['@modelcontextprotocol/sdk/server/index.js', /^src\/http\/mcp\/server\.ts/],
     ['content-disposition', /^handlers\/files\/content\.ts/],
   ])('%s', (name, places) => {
     const importers = sources.filter(({ imports }) => imports.includes(name)).map(({ file }) => file);

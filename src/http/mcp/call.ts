@@ -1,0 +1,39 @@
+import { ApiError } from '../../errors/api-error.ts';
+import type { Client } from '../../platform/address.ts';
+import type { Contract, Exchange } from '../contract.ts';
+import { toOperationRequest, type Arguments } from './request.ts';
+import type { ContractTool } from './tools.ts';
+
+/** Who calls. */
+export interface Caller {
+  /** The header of the request to MCP. */
+  readonly authorization: string;
+  readonly client: Client;
+}
+
+/** Makes exchanges of calls: what a tool does is what its operation does, dispatched as a request over HTTP is. */
+export function createToExchange(contract: Contract) {
+  /**
+   * @param key what makes the call safe to repeat, where it is no argument
+   * @throws ApiError VALIDATION_FAILED for arguments that no request can be made of
+   */
+  return function toExchange(
+    tool: ContractTool,
+    args: Arguments,
+    key: unknown,
+    { authorization, client }: Caller,
+  ): Exchange {
+    const made = toOperationRequest(tool, args, { authorization, key });
+    const operation = contract.operationsAt(made.path)?.get(tool.method);
+    // An identifier such as `export` would make the address of another operation.
+    if (operation?.operationId !== tool.operationId) {
+      throw new ApiError('VALIDATION_FAILED', { detail: 'An identifier among the arguments is none.' });
+    }
+    return { ...made, operation, client, resource: 'mcp', answerHeaders: {} };
+  };
+}
+
+/** Whether an error is for whoever keeps the token or the connection, not for the agent that has called. */
+export function isForTheClient({ code, status }: ApiError): boolean {
+  return status >= 500 || code === 'UNAUTHORIZED' || code === 'INSUFFICIENT_SCOPE';
+}

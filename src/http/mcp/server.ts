@@ -1,0 +1,71 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type CallToolRequest,
+  type CallToolResult,
+  type JSONRPCMessage,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { HttpResponse } from '../response.ts';
+
+const INSTRUCTIONS = `Latchkey sells and checks licences of desktop programs: developers have applications, applications have licence
+keys and users. Begin with list_applications: the other tools take its app_id. Find a user by find_users, then use its
+user_id. Lists come in pages: pass next_cursor as cursor. Where a tool takes idempotency_key, send a new one for each
+intended effect, and the same one when you call again. A failed call says what to do; do not repeat it unchanged.`;
+
+/** What a server of MCP is made of. */
+export interface ServerParts {
+  readonly version: string;
+  readonly websiteUrl: string;
+  readonly tools: readonly Tool[];
+  /** Calls a tool that there is. */
+  call(params: CallToolRequest['params']): Promise<CallToolResult>;
+}
+
+// Of no use here, but a server would make one of its own for each request.
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
+/**
+ * Answers one message. Nothing is kept from one to the next, so that any node can answer any of them.
+ * @param url of the endpoint
+ * @param protocolVersion the header that says which one the client has agreed to
+ */
+export async function answerMessage(
+  message: JSONRPCMessage,
+  url: string,
+  protocolVersion: string | undefined,
+  { version, websiteUrl, tools, call }: ServerParts,
+): Promise<HttpResponse> {
+  const server = new Server(
+    { name: 'latchkey', title: 'Latchkey', version, websiteUrl },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
+    if (!tools.some(({ name }) => name === params.name)) {
+      throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    }
+    return call(params);
+  });
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(protocolVersion !== undefined && { 'mcp-protocol-version': protocolVersion }),
+    };
+    const request = new Request(url, { method: 'POST', headers });
+    const response = await transport.handleRequest(request, { parsedBody: message });
+    const text = await response.text();
+    const mediaType = response.headers.get('content-type') ?? undefined;
+    return text === '' ? { status: response.status } : { status: response.status, mediaType, text };
+  } finally {
+    await server.close();
+  }
+}

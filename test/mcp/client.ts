@@ -1,0 +1,73 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Api } from '../support/api.ts';
+
+/** A result of a tool as tests look at it. */
+export interface Result {
+  readonly isError: boolean;
+  readonly text: string;
+  readonly content: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An agent's connection, by the client of the SDK. */
+export interface Agent {
+  readonly client: Client;
+  call(name: string, args?: Readonly<Record<string, unknown>>, meta?: object): Promise<Result>;
+  /** The status and headers of the last answer. */
+  last(): Response;
+}
+
+/** Connects as agents do. @param token of the `Authorization` header */
+export async function connectAgent(baseUrl: string, token: string): Promise<Agent> {
+  let latest: Response | undefined;
+  const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    fetch: async (url, init) => {
+      const answer = await fetch(url, init);
+      if (init?.method === 'POST') latest = answer;
+      return answer;
+    },
+  });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return {
+    client,
+    last: () => latest!,
+    async call(name, args = {}, meta = undefined) {
+      const params = { name, arguments: args, ...(meta && { _meta: meta as Record<string, unknown> }) };
+      const { isError = false, content, structuredContent } = await client.callTool(params);
+      const [{ text }] = content as [{ text: string }];
+      return { isError: isError as boolean, text, content: structuredContent as Result['content'] };
+    },
+  };
+}
+
+/** An API token of a developer. */
+export async function apiToken(api: Api, developer: string, scopes: readonly string[]): Promise<string> {
+  const { status, body } = await api.post(
+    '/api/v2/dev/tokens',
+    { name: 'Agent', scopes },
+    { token: developer },
+  );
+  if (status !== 201) throw new Error(`no token: ${JSON.stringify(body)}`);
+  return body['token'] as string;
+}
+
+/** Sends one message as it is. */
+export function send(
+  baseUrl: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${baseUrl}/mcp`, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  });
+}
+
+export const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
