@@ -1,6 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Api } from '../support/api.ts';
+import { unique } from '../support/fixtures.ts';
+import type { TestService } from '../support/service.ts';
 
 /** A result of a tool as tests look at it. */
 export interface Result {
@@ -30,6 +32,8 @@ export async function connectAgent(baseUrl: string, token: string): Promise<Agen
   });
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(transport as Parameters<Client['connect']>[0]);
+  // From here on it holds every result against the tool's output schema.
+  await client.listTools();
   return {
     client,
     last: () => latest!,
@@ -71,3 +75,18 @@ export function send(
 }
 
 export const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+/** An access token as the authorization server issues them. */
+export async function accessToken(
+  { services, database, clock }: TestService,
+  developerId: string | null,
+  { scopes, audience }: { readonly scopes: readonly string[]; readonly audience: string },
+): Promise<string> {
+  const clientId = 'cli_01kb0p5c9hf4r7t0v3x6z9b2d5';
+  const expiresAt = new Date(clock.now().getTime() + 600_000);
+  const claims = { client_id: clientId, scope: scopes.join(' '), jti: unique('jti') };
+  const token = await services.signingKeys.sign('at+jwt', claims);
+  const issued = { clientId, developerId, agentId: null, grantId: null, scopes, audience, expiresAt };
+  await services.accessTokens.register(database.knex, token, issued);
+  return token;
+}

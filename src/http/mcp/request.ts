@@ -45,7 +45,7 @@ export function toOperationRequest(
     authorization,
     ...(sentKey !== undefined && { 'idempotency-key': String(sentKey) }),
   };
-  return { request: toRequest(method, headers, hasBody ? JSON.stringify(body) : undefined), path, search };
+  return { request: toRequest(method, headers, hasBody ? toJson(body) : undefined), path, search };
 }
 
 /** Arguments that the tool does not have, that lack in an address, or that cannot be written there. */
@@ -64,6 +64,15 @@ function misplaced({ places }: ContractTool, args: Arguments): readonly Fault[] 
     return String(value).isWellFormed() ? [] : [{ pointer: name, detail: 'is no well-formed Unicode' }];
   });
   return [...unknown, ...faulty];
+}
+
+/** What is nested thousands of levels deep can be read, but not written. */
+function toJson(body: object): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new ApiError('VALIDATION_FAILED', { detail: 'The arguments are nested too deeply.', cause });
+  }
 }
 
 function refuse(errors: readonly Fault[]): void {

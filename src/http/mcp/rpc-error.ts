@@ -32,7 +32,7 @@ const CODES: Readonly<Record<string, number>> = {
 
 /** An HTTP answer that says what is wrong as JSON-RPC does, about no message in particular. */
 export function refusalResponse({ status, code, message }: RpcRefusal): HttpResponse {
-  return toResponse(status, { code, message }, null, {});
+  return rpcResponse(status, { code, message }, null);
 }
 
 /**
@@ -42,14 +42,15 @@ export function refusalResponse({ status, code, message }: RpcRefusal): HttpResp
 export function problemAsRpc(problem: HttpResponse, id: string | number | null): HttpResponse {
   const { code, title, detail } = problem.body as Readonly<Record<'code' | 'title' | 'detail', string>>;
   const error = { code: CODES[code] ?? RPC.refused, message: `${title}: ${detail}`, data: problem.body };
-  return toResponse(problem.status, error, id, problem.headers);
+  return rpcResponse(problem.status, error, id, problem.headers);
 }
 
-function toResponse(
+/** An HTTP answer that is an error of JSON-RPC. @param id of the request; null where it is not known */
+export function rpcResponse(
   status: number,
   error: object,
   id: string | number | null,
-  headers: HttpResponse['headers'],
+  headers?: HttpResponse['headers'],
 ): HttpResponse {
   return {
     status,

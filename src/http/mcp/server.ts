@@ -3,8 +3,10 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import {
   CallToolRequestSchema,
   ErrorCode,
+  InitializeRequestSchema,
   ListToolsRequestSchema,
   McpError,
+  PingRequestSchema,
   type CallToolRequest,
   type CallToolResult,
   type JSONRPCMessage,
@@ -12,6 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { HttpResponse } from '../response.ts';
+import { RPC, rpcResponse } from './rpc-error.ts';
 
 const INSTRUCTIONS = `Latchkey sells and checks licences of desktop programs: developers have applications, applications have licence
 keys and users. Begin with list_applications: the other tools take its app_id. Find a user by find_users, then use its
@@ -27,6 +30,14 @@ export interface ServerParts {
   call(params: CallToolRequest['params']): Promise<CallToolResult>;
 }
 
+/** What a client may ask for. */
+const REQUESTS = {
+  initialize: InitializeRequestSchema,
+  ping: PingRequestSchema,
+  'tools/list': ListToolsRequestSchema,
+  'tools/call': CallToolRequestSchema,
+};
+
 // Of no use here, but a server would make one of its own for each request.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
@@ -41,6 +52,9 @@ export async function answerMessage(
   protocolVersion: string | undefined,
   { version, websiteUrl, tools, call }: ServerParts,
 ): Promise<HttpResponse> {
+  // Left to itself, the server would call parameters that are not valid a failure of its own.
+  const refused = invalidParams(message);
+  if (refused) return refused;
   const server = new Server(
     { name: 'latchkey', title: 'Latchkey', version, websiteUrl },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator },
@@ -68,4 +82,16 @@ export async function answerMessage(
   } finally {
     await server.close();
   }
+}
+
+function invalidParams(message: JSONRPCMessage): HttpResponse | undefined {
+  if (!('method' in message && 'id' in message) || !Object.hasOwn(REQUESTS, message.method)) return undefined;
+  const { success, error } = REQUESTS[message.method as keyof typeof REQUESTS].safeParse(message);
+  if (success) return undefined;
+  const path = error.issues[0]?.path ?? [];
+  return rpcResponse(
+    200,
+    { code: RPC.invalidParams, message: `Invalid params: ${path.join('.')} is missing or of another kind.` },
+    message.id,
+  );
 }

@@ -82,10 +82,9 @@ export function toolsOf(document: Pick<ContractDocument, 'paths'>): readonly Con
   const translator = new SchemaTranslator(document);
   const tools: ContractTool[] = [];
   for (const [path, item] of Object.entries(document.paths ?? {})) {
-    for (const method of METHODS) {
-      const operation = (item as Record<string, MarkedOperation | undefined>)[method];
-      if (operation?.['x-mcp-tool'] === undefined) continue;
-      const { parameters = [] } = item as Pick<MarkedOperation, 'parameters'>;
+    const { parameters = [] } = item as Pick<MarkedOperation, 'parameters'>;
+    for (const [method, operation] of Object.entries(item as Record<string, MarkedOperation>)) {
+      if (!METHODS.includes(method) || operation['x-mcp-tool'] === undefined) continue;
       try {
         tools.push(toTool(translator, method, path, parameters, operation));
       } catch (cause) {
@@ -171,7 +170,8 @@ function assertMark(mark: Mark, method: string, scopes: readonly string[]): void
     if (typeof mark[flag] !== 'boolean') throw new Error(`${flag} must be true or false`);
   }
   const { read_only: readOnly, destructive, idempotent } = mark;
-  if (readOnly && (destructive || !idempotent)) throw new Error('what changes nothing is idempotent');
+  if (readOnly && (destructive || !idempotent))
+    throw new Error('what changes nothing is idempotent and takes nothing away');
   if (method === 'get' && !readOnly) throw new Error('a GET changes nothing');
   if (method === 'delete' && !destructive) throw new Error('a DELETE takes something away');
   if (readOnly && scopes.some((scope) => scope !== 'read')) throw new Error('who only reads needs only read');

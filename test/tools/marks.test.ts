@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { faultyMarks } from '../../tools/check-marks.ts';
+import { readContract } from '../../tools/generate/document.ts';
+
+// Faults are planted as plain JSON.
+type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
+
+/** What is found after a change to the contract. */
+function found(change: (contract: Json) => void): string[] {
+  const contract: Json = readContract('openapi.yaml');
+  change(contract);
+  return faultyMarks(contract);
+}
+
+const licenses = ({ paths }: Json) => paths['/api/v2/dev/apps/{app_id}/licenses'];
+const marked = (contract: Json) => licenses(contract).post['x-mcp-tool'];
+
+test('the contract has no fault', () => {
+  expect(found(() => {})).toEqual([]);
+});
+
+test('a misspelt mark is found wherever it is', () => {
+  const unknown = found((contract) => {
+    licenses(contract).post['x-mpc-tool'] = {};
+    contract.components.schemas.License.properties['x-named'] = { type: 'string', 'x-redcat': true };
+    contract.components.parameters.Limit['x-unknown'] = true;
+  });
+  expect(unknown).toEqual([
+    '#/paths/~1api~1v2~1dev~1apps~1{app_id}~1licenses/post/x-mpc-tool: nobody knows it',
+    '#/components/parameters/Limit/x-unknown: nobody knows it',
+    '#/components/schemas/License/properties/x-named/x-redcat: nobody knows it',
+  ]);
+});
+
+test.each<[string, (contract: Json) => void, string]>([
+  [
+    'a name of another form',
+    (contract) => (marked(contract).name = 'generateLicenses'),
+    'its name must be lower case words with underscores between them',
+  ],
+  ['no title', (contract) => delete marked(contract).title, 'its title is missing'],
+  [
+    'no word on effects',
+    (contract) => delete marked(contract).destructive,
+    'destructive must be true or false',
+  ],
+  [
+    'a text for a switch',
+    (contract) => (marked(contract).idempotent = 'no'),
+    'idempotent must be true or false',
+  ],
+  ['a member that it has not', (contract) => (marked(contract).readonly = true), 'its mark has readonly'],
+  [
+    'what reads and takes away',
+    (contract) => Object.assign(marked(contract), { read_only: true, destructive: true }),
+    'what changes nothing is idempotent and takes nothing away',
+  ],
+  [
+    'what reads and may write',
+    (contract) => Object.assign(marked(contract), { read_only: true, idempotent: true }),
+    'who only reads needs only read',
+  ],
+  [
+    'two arguments of one name',
+    (contract) => {
+      const { properties } = contract.components.schemas.CreateLicensesRequest;
+      properties.app_id = { type: 'string' };
+    },
+    'it has two arguments app_id',
+  ],
+  [
+    'an argument with the name of the key',
+    (contract) => {
+      const { properties } = contract.components.schemas.CreateLicensesRequest;
+      properties.idempotency_key = { type: 'string' };
+    },
+    'it has two arguments idempotency_key',
+  ],
+  [
+    'a body that is no JSON',
+    (contract) => {
+      const { content } = licenses(contract).post.requestBody;
+      licenses(contract).post.requestBody.content = { 'text/csv': content['application/json'] };
+    },
+    'its body is no JSON',
+  ],
+  [
+    'an answer that is no JSON',
+    (contract) => (licenses(contract).post.responses['201'] = { description: 'None.' }),
+    'its answer is no JSON',
+  ],
+  [
+    'a header that must be there',
+    (contract) => licenses(contract).post.parameters.push({ $ref: '#/components/parameters/Timestamp' }),
+    'it demands the header x-timestamp',
+  ],
+  ['a signature', (contract) => (licenses(contract).post['x-signature'] = 'required'), 'agents sign nothing'],
+])('%s makes no tool', (_, change, fault) => {
+  expect(found(change)).toEqual([`createLicenses is no tool: ${fault}`]);
+});
+
+test('two tools of one name are found', () => {
+  const twice = found((contract) => (licenses(contract).get['x-mcp-tool'].name = 'generate_licenses'));
+  expect(twice).toEqual(['two tools are called generate_licenses']);
+});
