@@ -15,7 +15,8 @@ export interface Metrics {
   now(): number;
   /**
    * Notes an answer.
-   * @param operation operationId; `none` for what is no operation of the contract
+   * @param operation operationId; `mcp` for messages of MCP that call no tool, `none` for what else is no operation of
+   *   the contract
    * @param startedAt when the request came, by `now`
    */
   observeRequest(operation: string, status: number, startedAt: number): void;
