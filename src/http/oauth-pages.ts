@@ -5,7 +5,7 @@ import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
-import { isForeign } from './payment-pages.ts';
+import { fieldOf, isForeign } from './forms.ts';
 
 type At = Parameters<Services['authorizationServer']['interaction']>[0];
 type Surface = Parameters<Services['authorizationServer']['handle']>[2];
@@ -197,10 +197,4 @@ function headersOf(page: OAuthPage): Record<string, string> {
 
 function send(response: Response, status: number, page: OAuthPage): void {
   response.status(status).set(headersOf(page)).type('html').send(oauthPage(page));
-}
-
-/** A field that was sent once; of anything else nothing. */
-function fieldOf(request: Request, name: string): string {
-  const value = (request.body as Record<string, unknown> | undefined)?.[name];
-  return typeof value === 'string' ? value : '';
 }

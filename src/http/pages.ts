@@ -6,6 +6,7 @@ import type { Services } from '../services.ts';
 import type { Deprecated } from './deprecation.ts';
 import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
 import { createOAuthPages, OAUTH_PATHS, type OAuthDependencies } from './oauth-pages.ts';
+import { AGENT_CLAIM_PATHS, createAgentClaimPages, type AgentClaims } from './agent-claim-pages.ts';
 import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
 
 /** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame. */
@@ -28,13 +29,16 @@ interface Dependencies {
   readonly checkoutPage?: CheckoutPage | undefined;
   /** The authorization server, where there is one. */
   readonly oauth?: OAuthDependencies | undefined;
+  /** Where people confirm agents; undefined where nobody does. */
+  readonly agentClaims?: AgentClaims | undefined;
   /** Answers what is not found or fails. */
   readonly onError: ErrorRequestHandler;
 }
 
 /** Everything that is not an operation of the contract: pages for people, the contract itself, and metrics. */
 export function createPages(deps: Dependencies): Express {
-  const { contractDocument, deprecations, checkouts, metrics, checkoutPage, oauth, onError } = deps;
+  const { contractDocument, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
+  const { agentClaims, oauth } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -71,7 +75,12 @@ export function createPages(deps: Dependencies): Express {
   app.get('/metrics', metrics);
   if (oauth) app.use(createOAuthPages(oauth));
   if (checkoutPage) app.use(createPaymentPages(checkoutPage));
-  const served = { ...(oauth && OAUTH_PATHS), ...(checkoutPage && PAYMENT_PATHS) };
+  if (agentClaims) app.use(createAgentClaimPages(agentClaims));
+  const served = {
+    ...(oauth && OAUTH_PATHS),
+    ...(checkoutPage && PAYMENT_PATHS),
+    ...(agentClaims && AGENT_CLAIM_PATHS),
+  };
   for (const [path, methods] of Object.entries(served)) {
     app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
   }

@@ -1,4 +1,4 @@
-import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { PaymentsUnavailableError } from '../platform/payments/index.ts';
 import type {
   CheckoutPage,
@@ -6,23 +6,12 @@ import type {
   PayResult,
   TestTool,
 } from '../platform/payments/test-processor/checkout-page.ts';
+import { fieldOf, formFault, takeForm } from './forms.ts';
 import { bankPage, payPage, receiptPage, refusalPage } from './payment-html.ts';
-import { STYLE_HASH } from './payment-parts.ts';
+import { SECRET_PAGE_HEADERS as HEADERS } from './payment-parts.ts';
 
-/** What a form of a few short fields needs, and no more. */
-const FORM_BYTES = 4096;
-const FORM_FIELDS = 10;
 const LONGEST_KEPT = 200;
 const SESSION = /^cs_test_[\w-]{32}$/;
-
-/** The address of such a page is a secret: nobody keeps it, nobody is told of it. */
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy': `default-src 'none'; style-src '${STYLE_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Robots-Tag': 'noindex',
-};
 
 const TOOLS: readonly string[] = [
   'dispute',
@@ -43,10 +32,10 @@ export const PAYMENT_PATHS: Readonly<Record<string, readonly string[]>> = {
 /** The pages of the test processor. */
 export function createPaymentPages(page: CheckoutPage): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const form = [
-    refuseForeign(page.webUrl),
-    express.urlencoded({ extended: false, limit: FORM_BYTES, parameterLimit: FORM_FIELDS }),
-  ];
+  const form = takeForm(page.webUrl, (response) => {
+    const line = 'Forms of other sites are not taken here. Nothing was paid.';
+    send(response, 403, refusalPage('This came from elsewhere', line));
+  });
 
   router.param('session', (_request, response, next, session: string) => {
     if (SESSION.test(session)) next();
@@ -146,40 +135,9 @@ function notFound(response: Response): void {
   );
 }
 
-/** A field that was sent once; of anything else nothing. */
-function fieldOf(request: Request, name: string): string {
-  const value = (request.body as Record<string, unknown> | undefined)?.[name];
-  return typeof value === 'string' ? value : '';
-}
-
-/** Refuses forms of other sites. */
-function refuseForeign(webUrl: () => string): express.RequestHandler {
-  return (request, response, next) => {
-    if (!isForeign(request, webUrl())) return next();
-    const line = 'Forms of other sites are not taken here. Nothing was paid.';
-    send(response, 403, refusalPage('This came from elsewhere', line));
-  };
-}
-
-/**
- * Whether a form is of another site. Browsers say in `Sec-Fetch-Site` where a form comes from, wherever they trust the connection.
- * Elsewhere `Origin` says it, or `null`, since these pages send no referrer: then only the secret address speaks for the form.
- */
-export function isForeign(request: Request, webUrl: string): boolean {
-  const site = request.get('sec-fetch-site');
-  const origin = request.get('origin');
-  const own = origin === undefined || origin === 'null' || isOwn(origin, request, webUrl);
-  return site === undefined ? !own : site !== 'same-origin' && site !== 'none';
-}
-
-function isOwn(origin: string, request: Request, webUrl: string): boolean {
-  return origin === URL.parse(webUrl)?.origin || URL.parse(origin)?.host === request.get('host');
-}
-
 const onError: ErrorRequestHandler = (error, _request, response, next) => {
   if (error instanceof PaymentsUnavailableError) return next(error.cause);
-  const { status, type } = error as { readonly status?: number; readonly type?: string };
-  // Of the parser of forms.
-  if (type === undefined || status === undefined || status >= 500) return next(error);
+  const status = formFault(error);
+  if (status === undefined) return next(error);
   send(response, status, refusalPage('This form cannot be read', 'Please go back and try again.'));
 };

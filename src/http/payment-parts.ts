@@ -3,7 +3,16 @@ import { escape } from './html.ts';
 import { PAYMENT_STYLE } from './payment-style.ts';
 
 /** The one style sheet that the policy of these pages lets in. */
-export const STYLE_HASH = `sha256-${hash('sha256', PAYMENT_STYLE, 'base64')}`;
+const STYLE_HASH = `sha256-${hash('sha256', PAYMENT_STYLE, 'base64')}`;
+
+/** The address of such a page is a secret: nobody keeps it, nobody is told of it. */
+export const SECRET_PAGE_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': `default-src 'none'; style-src '${STYLE_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Robots-Tag': 'noindex',
+};
 
 /** How often something is paid, in words. */
 export const PERIODS = {
@@ -55,6 +64,12 @@ export function hostOf(url: string): string {
 
 /** @param body HTML */
 export function paymentPage(title: string, body: string): string {
+  const banner = '<p class="test-mode" role="note"><strong>TEST MODE:</strong> no money moves</p>';
+  return formPage(title, banner + body);
+}
+
+/** A page for one matter, which looks like those of payments. @param body HTML */
+export function formPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -64,7 +79,7 @@ export function paymentPage(title: string, body: string): string {
   <title>${escape(title)}</title>
   <style>${PAYMENT_STYLE}</style>
 </head>
-<body><p class="test-mode" role="note"><strong>TEST MODE:</strong> no money moves</p>${body}</body>
+<body>${body}</body>
 </html>
 `;
 }

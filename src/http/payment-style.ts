@@ -1,4 +1,4 @@
-/** How the pages of the test processor look. */
+/** How pages look that are for one matter: those of the test processor, and those of agents. */
 export const PAYMENT_STYLE = `
   :root {
     color-scheme: light dark;
@@ -83,6 +83,10 @@ export const PAYMENT_STYLE = `
   .tools h2 { font-size: 1.0625rem; } .tools h2 + p { margin-top: .35rem; }
   .tools section { margin-top: 1.1rem; padding-top: 1.1rem; border-top: 1px solid var(--line); }
   .tools form { display: flex; flex-wrap: wrap; gap: .6rem; margin-top: .7rem; }
+  .code { font: 650 2.75rem/1.2 ui-monospace, "SF Mono", Menlo, Consolas, monospace; letter-spacing: .12em; margin: 1.25rem 0; padding: 1rem; text-align: center;
+    background: var(--well); border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
+  .may { margin-top: .5rem; padding-left: 1.25rem; } .may li { margin-top: .25rem; }
+  .card p + p, .card ul + p, .lines + p { margin-top: .75rem; } .actions + .actions { margin-top: .75rem; }
   .bank { border-top: 6px solid var(--accent); }
   @media (max-width: 48rem) {
     main { padding-top: 1.25rem; }

@@ -53,9 +53,9 @@ export function createRequestLog(logger: Logger): RequestLog {
   };
 }
 
-/** The path, without what is a secret in it: whoever knows the address of a payment page may see and use it. */
+/** The path, without what is a secret in it: whoever knows the address of such a page may see and use it. */
 function pathOf(url: string): string {
-  return url.split('?', 1)[0]!.replace(/^\/pay\/[^/]+/, '/pay/[redacted]');
+  return url.split('?', 1)[0]!.replace(/^\/(pay|agent\/claim)\/[^/]+/, '/$1/[redacted]');
 }
 
 /** The code of an error in either model. */

@@ -116,6 +116,7 @@ export function createHttpServer(deps: Dependencies): Server {
         return apiError;
       },
     },
+    agentClaims: { page: services.agents.claimPage, webUrl, clientOf },
     metrics: createMetricsPage(services, { token: deps.metricsToken, isPublic: deps.isPublic }),
     onError: answerError,
   });

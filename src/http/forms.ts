@@ -1,0 +1,52 @@
+import express, { type Request, type RequestHandler, type Response } from 'express';
+
+/** What a form of a few short fields needs, and no more. */
+const FORM_BYTES = 4096;
+const FORM_FIELDS = 10;
+
+/**
+ * Takes forms of our own pages: what comes before whatever reads their fields.
+ * @param refuse answers a form of another site
+ */
+export function takeForm(webUrl: () => string, refuse: (response: Response) => void): RequestHandler[] {
+  return [
+    refuseForeign(webUrl, refuse),
+    express.urlencoded({ extended: false, limit: FORM_BYTES, parameterLimit: FORM_FIELDS }),
+  ];
+}
+
+/** A field that was sent once; of anything else nothing. */
+export function fieldOf(request: Request, name: string): string {
+  const value = (request.body as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** The status to answer with where a form cannot be read; undefined for an error of another kind. */
+export function formFault(error: unknown): number | undefined {
+  const { status, type } = error as { readonly status?: number; readonly type?: string };
+  // Of the parser of forms.
+  return type === undefined || status === undefined || status >= 500 ? undefined : status;
+}
+
+function refuseForeign(webUrl: () => string, refuse: (response: Response) => void): RequestHandler {
+  return (request, response, next) => {
+    if (isForeign(request, webUrl())) refuse(response);
+    else next();
+  };
+}
+
+/**
+ * Whether a form is of another site. Browsers say in `Sec-Fetch-Site` where a form comes from, wherever they trust the
+ * connection. Elsewhere `Origin` says it, or `null`, since these pages send no referrer: then only the secret address speaks
+ * for the form.
+ */
+export function isForeign(request: Request, webUrl: string): boolean {
+  const site = request.get('sec-fetch-site');
+  const origin = request.get('origin');
+  const own = origin === undefined || origin === 'null' || isOwn(origin, request, webUrl);
+  return site === undefined ? !own : site !== 'same-origin' && site !== 'none';
+}
+
+function isOwn(origin: string, request: Request, webUrl: string): boolean {
+  return origin === URL.parse(webUrl)?.origin || URL.parse(origin)?.host === request.get('host');
+}

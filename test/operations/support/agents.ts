@@ -1,0 +1,105 @@
+import type { Email } from 'postal-mime';
+import { expect } from 'vitest';
+import type { components } from '../../../generated/types.ts';
+import type { Answer, Api } from '../../support/api.ts';
+import { unique } from '../../support/fixtures.ts';
+
+type Schemas = components['schemas'];
+
+export const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+export const POST_CLAIM = ['read', 'write', 'auth:client', 'agent:execute'];
+
+/** What a refusal says besides the problem. */
+export interface Refused {
+  readonly code?: string;
+  readonly error?: string;
+  readonly err?: string;
+  readonly detail?: string;
+  readonly claim_url?: string;
+  readonly claim_token?: string;
+  readonly claim_token_expires?: string;
+}
+
+export type Registered = Required<Schemas['AgentRegistration']> & Refused;
+export type Claimed = Required<Schemas['AgentClaim']> & Refused;
+
+export const register = (api: Api, body: object): Promise<Answer<Registered>> =>
+  api.post<Registered>('/api/v1/agent/register', body);
+
+export const registerGrant = (api: Api, assertion: string, more: object = {}): Promise<Answer<Registered>> =>
+  register(api, { type: 'identity_assertion', assertion_type: ID_JAG, assertion, ...more });
+
+export const registerEmail = (api: Api, assertion: string, more: object = {}): Promise<Answer<Registered>> =>
+  register(api, { type: 'identity_assertion', assertion_type: 'verified_email', assertion, ...more });
+
+export const claim = (api: Api, body: object): Promise<Answer<Claimed>> =>
+  api.post<Claimed>('/api/v1/agent/claim', body);
+
+export const revokeCredential = (api: Api, credential: string) =>
+  api.post('/api/v1/agent/revoke', { credential });
+
+export const sendEvent = (api: Api, token: string, typ: 'secevent+jwt' | 'logout+jwt') =>
+  api.post<Refused>('/api/v1/agent/revoke', token, { headers: { 'content-type': `application/${typ}` } });
+
+/** Whether a credential lets in where agents may be. */
+export async function isAlive(api: Api, token: string): Promise<boolean> {
+  const { status } = await api.call('GET', '/api/v1/agent/token', undefined, { token });
+  return status !== 401;
+}
+
+/** The developer that a credential acts for. */
+export async function developerOf(api: Api, token: string): Promise<string> {
+  const { body } = await api.call<{ developer_id: string }>('GET', '/api/v2/dev/me', undefined, { token });
+  return body.developer_id;
+}
+
+export const newEmail = (): string => `${unique('ada')}@example.com`;
+
+/** A service whose mails can be read. */
+export interface MailedService {
+  readonly api: Api;
+  mailbox(): Promise<readonly Email[]>;
+}
+
+/** The mails to somebody, once there are as many as that. */
+export async function mailsTo(
+  { mailbox }: Pick<MailedService, 'mailbox'>,
+  email: string,
+  count = 1,
+): Promise<readonly Email[]> {
+  const found = async () =>
+    (await mailbox()).filter(({ to }) => to?.[0]?.address?.toLowerCase() === email.toLowerCase());
+  await expect.poll(async () => (await found()).length).toBe(count);
+  return found();
+}
+
+/** The path of the page that the last mail to somebody links to. */
+export async function pageFor(service: MailedService, email: string, count = 1): Promise<string> {
+  const mails = await mailsTo(service, email, count);
+  const pages = mails.map(({ text }) => /\/agent\/claim\/[\w-]{43}/.exec(text!)![0]);
+  // Mails of one moment have no order of their own: the page that is there is that of the last one.
+  for (const page of pages.toReversed()) {
+    if ((await fetch(service.api.baseUrl + page)).status === 200) return page;
+  }
+  throw new Error('no mail links to a page that is there');
+}
+
+/** Sends the form of a page. */
+export function submit(api: Api, page: string, fields: Record<string, string> = {}): Promise<Response> {
+  return fetch(api.baseUrl + page, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    redirect: 'manual',
+  });
+}
+
+/** Shows the code of a page. */
+export async function codeOf(api: Api, page: string, password?: string): Promise<string> {
+  const response = await submit(api, page, password === undefined ? {} : { password });
+  const [, code] = /class="code">(\d{6})</.exec(await response.text()) ?? [];
+  if (code === undefined) throw new Error(`${page} answered ${response.status} without a code`);
+  return code;
+}
+
+/** Another code of as many digits. */
+export const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
