@@ -32,13 +32,13 @@ const get = async (path: string) => {
 };
 
 /** A registration by e-mail whose page has been opened. */
-async function begun(email = newEmail(), more: object = {}) {
+async function begun(email = newEmail(), more: object = {}, mails = 1) {
   const { body } = await registerEmail(api, email, more);
   return {
     email,
     agentId: body.registration_id,
     claim_token: body.claim_token,
-    page: await pageFor(service, email),
+    page: await pageFor(service, email, mails),
   };
 }
 
@@ -61,7 +61,7 @@ describe('an agent that has registered by e-mail', () => {
     const { body: me } = await api.call('GET', '/api/v2/dev/me', undefined, { token: body.credential });
     expect(me).toMatchObject({ email });
     // The same person, another agent: reading his mail is enough where there is no password.
-    const second = await begun(email);
+    const second = await begun(email, {}, 2);
     const again = await claim(api, {
       claim_token: second.claim_token,
       otp: await codeOf(api, second.page),

@@ -453,7 +453,7 @@ test('nothing that is secret is in clear text at rest', async () => {
     'agent_claims',
     'used_assertions',
     'access_tokens',
-    'audit_entries',
+    'audit_log',
   ];
   const dump: string[] = [];
   for (const table of tables) {

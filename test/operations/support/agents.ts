@@ -77,9 +77,10 @@ export async function mailsTo(
 export async function pageFor(service: MailedService, email: string, count = 1): Promise<string> {
   const mails = await mailsTo(service, email, count);
   const pages = mails.map(({ text }) => /\/agent\/claim\/[\w-]{43}/.exec(text!)![0]);
-  // Mails of one moment have no order of their own: the page that is there is that of the last one.
-  for (const page of pages.toReversed()) {
-    if ((await fetch(service.api.baseUrl + page)).status === 200) return page;
+  // Mails of one moment have no order of their own: the page is the one that asks.
+  for (const page of pages) {
+    const html = await (await fetch(service.api.baseUrl + page)).text();
+    if (html.includes('May this agent act for you?')) return page;
   }
   throw new Error('no mail links to a page that is there');
 }
