@@ -10,6 +10,7 @@ import { composeFoundation, type Surroundings } from './compose/foundation.ts';
 import { composeLicensing } from './compose/licensing.ts';
 import { composeMessages } from './compose/messages.ts';
 import { composeProducts } from './compose/products.ts';
+import { createDiscovery } from './discovery/discovery.ts';
 import { createHealth } from './health/health.ts';
 import { bindContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
@@ -45,6 +46,20 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   const { tokens, keys, clock, limits, metrics, passwords, vpn, config } = foundation;
   const { addresses, audit, signingKeys } = foundation;
   const cluster = createCluster(all);
+  const document = JSON.parse(
+    await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'),
+  ) as Document;
+  limitUploads(document, config.fileMaxBytes);
+  const discovery = await createDiscovery({
+    addresses,
+    contract: () => ({
+      ...document,
+      servers: [{ url: foundation.baseUrl(), description: 'This server.' }],
+    }),
+    authorizationServer: agents.authorizationServer.metadata,
+    trustsIssuers: agents.agents.trustsIssuers,
+    agentRevoked: agents.securityEvents.agentRevoked,
+  });
   const services: Services = {
     ...accounts,
     ...licensing,

@@ -15,6 +15,7 @@ import type {
 import type { BearerTokens } from './bearer-tokens/bearer-tokens.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Developers } from './developers/developers.ts';
+import type { Discovery } from './discovery/discovery.ts';
 import type { Events } from './events/events.ts';
 import type { Files } from './files/files.ts';
 import type { Health } from './health/health.ts';
@@ -62,6 +63,7 @@ export interface Services {
   readonly checkouts: Checkouts;
   readonly cluster: Cluster;
   readonly developers: Developers;
+  readonly discovery: Discovery;
   readonly events: Events;
   readonly files: Files;
   readonly health: Health;

@@ -7,6 +7,11 @@ export interface Addresses {
   issuer(): string;
   /** `{web_url}`. */
   web(): string;
+  /**
+   * The API as the protected resource that a request is for: `{web_url}` where it came to that host, else `{base_url}`.
+   * @param host the request's `Host`
+   */
+  resource(host: string | undefined): string;
   /** The MCP endpoint, a protected resource of its own. */
   mcp(): string;
   /**
@@ -24,13 +29,16 @@ export const MCP_PATH = '/mcp';
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 export function createAddresses(baseUrl: () => string, webUrl: () => string): Addresses {
+  const resource = (host: string | undefined) =>
+    host !== undefined && host.toLowerCase() === URL.parse(webUrl())?.host ? webUrl() : baseUrl();
   return {
     issuer: baseUrl,
     web: webUrl,
+    resource,
     mcp: () => `${baseUrl()}${MCP_PATH}`,
     resourceMetadata(host, path) {
-      const base = host !== undefined && host === URL.parse(webUrl())?.host ? webUrl() : baseUrl();
-      return `${base}${RESOURCE_METADATA_PATH}${path === MCP_PATH ? MCP_PATH : ''}`;
+      if (path === MCP_PATH) return `${baseUrl()}${RESOURCE_METADATA_PATH}${MCP_PATH}`;
+      return `${resource(host)}${RESOURCE_METADATA_PATH}`;
     },
     agentRegister: () => `${baseUrl()}/api/v1/agent/register`,
     agentClaim: () => `${baseUrl()}/api/v1/agent/claim`,

@@ -78,6 +78,8 @@ export function homePage(): string {
     <p>Licensing and authentication for desktop and native applications.</p>
     <dl>
       <dt>The contract</dt><dd><a href="/openapi.json">openapi.json</a>, OpenAPI 3.0.3: generate a client from it</dd>
+      <dt>For agents</dt><dd><a href="/llms.txt">llms.txt</a>, an overview; <a href="/auth.md">auth.md</a>, how to get
+      credentials; <a href="/.well-known/agent-skills/auth/SKILL.md">SKILL.md</a>, the same step by step</dd>
       <dt>Errors</dt><dd><a href="/errors">every code, and what to do about it</a></dd>
       <dt>Deprecations</dt><dd><a href="/deprecations">what will be gone, when, and what takes over</a></dd>
       <dt>Health</dt><dd><a href="/health">whether the service is operational</a></dd>

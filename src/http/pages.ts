@@ -4,6 +4,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Services } from '../services.ts';
 import type { Deprecated } from './deprecation.ts';
+import { createDiscoveryPages, DISCOVERY_METHODS } from './discovery-pages.ts';
 import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
 import { createOAuthPages, OAUTH_PATHS, type OAuthDependencies } from './oauth-pages.ts';
 import { AGENT_CLAIM_PATHS, createAgentClaimPages, type AgentClaims } from './agent-claim-pages.ts';
@@ -18,9 +19,15 @@ const PAGE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+/** What a program finds that begins at the home page (RFC 8288, RFC 8631). */
+const HOME_LINKS = [
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</auth.md>; rel="service-doc"; type="text/markdown"',
+  '</llms.txt>; rel="describedby"; type="text/plain"',
+].join(', ');
+
 interface Dependencies {
-  /** The contract as it is served at `/openapi.json`. */
-  readonly contractDocument: () => object;
+  readonly discovery: Services['discovery'];
   readonly deprecations: readonly Deprecated[];
   readonly checkouts: Pick<Services['checkouts'], 'stateOf'>;
   /** Answers `/metrics`. */
@@ -35,7 +42,7 @@ interface Dependencies {
   readonly onError: ErrorRequestHandler;
 }
 
-/** Everything that is not an operation of the contract: pages for people, the contract itself, and metrics. */
+/** Everything that is not an operation of the contract: pages for people, documents for programs, and metrics. */
 export function createPages(deps: Dependencies): Express {
   const { contractDocument, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
   const { agentClaims, oauth } = deps;
@@ -45,10 +52,10 @@ export function createPages(deps: Dependencies): Express {
   app.enable('strict routing');
 
   app.get('/', (_request, response) => {
-    response.set(PAGE_HEADERS).type('html').send(homePage());
-  });
-  app.get('/openapi.json', (_request, response) => {
-    response.set({ ...PAGE_HEADERS, 'Access-Control-Allow-Origin': '*' }).json(contractDocument());
+    response
+      .set({ ...PAGE_HEADERS, Link: HOME_LINKS })
+      .type('html')
+      .send(homePage());
   });
   app.get('/errors', (_request, response) => {
     response
@@ -84,15 +91,7 @@ export function createPages(deps: Dependencies): Express {
   for (const [path, methods] of Object.entries(served)) {
     app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
   }
-  const paths = [
-    '/',
-    '/openapi.json',
-    '/errors',
-    '/errors/:slug',
-    '/deprecations',
-    '/checkout/:id',
-    '/metrics',
-  ];
+  const paths = ['/', '/errors', '/errors/:slug', '/deprecations', '/checkout/:id', '/metrics'];
   app.all(paths, (request, _response, next) => {
     next(request.method === 'GET' || request.method === 'HEAD' ? undefined : new MethodNotAllowed(['GET']));
   });

@@ -103,7 +103,7 @@ export function createHttpServer(deps: Dependencies): Server {
     void writeResponse(response, requestId, problem(apiError, requestId, request));
   };
   const pages = createPages({
-    contractDocument: deps.contractDocument,
+    discovery: services.discovery,
     deprecations: contract.deprecated,
     checkouts: services.checkouts,
     checkoutPage: deps.checkoutPage,

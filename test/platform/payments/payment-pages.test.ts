@@ -15,7 +15,7 @@ const onError: ErrorRequestHandler = (error, _request, response, _next) => {
 
 async function serve(checkoutPage: typeof processor.page | undefined): Promise<string> {
   const app = createPages({
-    contractDocument: () => ({}),
+    discovery: { paths: [], read: async () => ({ mediaType: 'text/plain', text: '' }) },
     deprecations: [],
     checkouts: { stateOf: async () => undefined },
     metrics: (_request, response) => void response.end(),

@@ -1,0 +1,50 @@
+import { operationsOf, type MarkedOperation, type Sources } from './sources.ts';
+
+/** Whose operations a token of the authorization server can be for. */
+const DELEGABLE = ['DeveloperToken', 'AgentToken'];
+/** Without it no tool is called, whatever scopes its operation asks for besides. */
+const MCP_SCOPE = 'agent:execute';
+
+/**
+ * The metadata of the API as a protected resource (RFC 9728).
+ * @param resource `{base_url}` or `{web_url}`: clients compare it with the address that they have asked
+ */
+export async function apiResource(sources: Sources, resource: string): Promise<object> {
+  const wanted = operationsOf(sources.contract())
+    .filter(({ security = [] }) => security.some((scheme) => DELEGABLE.some((name) => name in scheme)))
+    .flatMap(scopesOf);
+  return metadata(sources, { resource, name: 'Latchkey', wanted });
+}
+
+/** The metadata of the MCP endpoint: its scopes are those of its tools, because clients ask for all that they find here. */
+export async function mcpResource(sources: Sources): Promise<object> {
+  const tools = operationsOf(sources.contract()).filter((operation) => operation['x-mcp-tool']);
+  const wanted = [MCP_SCOPE, ...tools.flatMap(scopesOf)];
+  return metadata(sources, { resource: sources.addresses.mcp(), name: 'Latchkey MCP', wanted });
+}
+
+function scopesOf(operation: MarkedOperation): readonly string[] {
+  return operation['x-scopes'] ?? [];
+}
+
+interface Resource {
+  readonly resource: string;
+  readonly name: string;
+  /** Scopes that its operations ask for. */
+  readonly wanted: readonly string[];
+}
+
+async function metadata(
+  { addresses, authorizationServer }: Sources,
+  { resource, name, wanted }: Resource,
+): Promise<object> {
+  const { scopes_supported: granted = [] } = await authorizationServer();
+  return {
+    resource,
+    resource_name: name,
+    authorization_servers: [addresses.issuer()],
+    scopes_supported: granted.filter((scope) => wanted.includes(scope)),
+    bearer_methods_supported: ['header'],
+    resource_documentation: `${addresses.web()}/auth.md`,
+  };
+}

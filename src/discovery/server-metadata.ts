@@ -1,0 +1,30 @@
+import { ANONYMOUS_CREDENTIALS, ASSERTION_CREDENTIALS } from '../agents/agents.ts';
+import type { ServerMetadata, Sources } from './sources.ts';
+
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+
+/**
+ * The metadata of the authorization server (RFC 8414, OpenID Connect Discovery): what it says of itself, and how agents
+ * provision themselves (auth.md v0.1).
+ */
+export async function serverMetadata(sources: Sources): Promise<ServerMetadata> {
+  const { addresses, trustsIssuers, agentRevoked } = sources;
+  return {
+    ...(await sources.authorizationServer()),
+    service_documentation: `${addresses.web()}/auth.md`,
+    agent_auth: {
+      skill: `${addresses.web()}/auth.md`,
+      register_uri: addresses.agentRegister(),
+      claim_uri: addresses.agentClaim(),
+      revocation_uri: addresses.agentRevoke(),
+      identity_types_supported: ['identity_assertion', 'anonymous'],
+      identity_assertion: {
+        assertion_types_supported: [...(trustsIssuers ? [ID_JAG] : []), 'verified_email'],
+        credential_types_supported: ASSERTION_CREDENTIALS,
+      },
+      anonymous: { credential_types_supported: ANONYMOUS_CREDENTIALS },
+      // Only an issuer can send it.
+      events_supported: trustsIssuers ? [agentRevoked()] : [],
+    },
+  };
+}

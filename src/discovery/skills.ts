@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+
+/** The folder of skills that agents look for. */
+export const SKILLS_PATH = '/.well-known/agent-skills';
+
+/**
+ * The index of the published skills (Agent Skills Discovery 0.2.0).
+ * @param skills the text of each by its name
+ */
+export function skillIndex(skills: Readonly<Record<string, string>>): object {
+  return {
+    $schema: 'https://schemas.agentskills.io/discovery/0.2.0/schema.json',
+    skills: Object.entries(skills).map(([name, text]) => ({
+      name,
+      type: 'skill-md',
+      description: descriptionOf(text),
+      url: `${SKILLS_PATH}/${name}/SKILL.md`,
+      digest: `sha256:${createHash('sha256').update(text).digest('hex')}`,
+    })),
+  };
+}
+
+/** The description in the frontmatter of a skill. */
+function descriptionOf(text: string): string {
+  const [, description] = /^---\n(?:.*\n)*?description: (.*)\n(?:.*\n)*?---\n/.exec(text)!;
+  return description!;
+}
