@@ -29,7 +29,7 @@ test("README's calls work as printed, with the values that the terminal shows", 
     /^(URL|APP_ID|SECRET|KEY)=.*$/gm,
     (_, name: keyof typeof values) => `${name}=${values[name]}`,
   );
-  const further = ["The developer's side", 'Money'].flatMap((heading) => shellBlocks(readme, heading));
+  const further = ["The developer's side", 'Money', 'Agents'].flatMap((heading) => shellBlocks(readme, heading));
   const script = [set, ...calls, ...further]
     .join('')
     .replaceAll('/tmp/', `${await temporaryFolder()}/`)
@@ -46,6 +46,11 @@ test("README's calls work as printed, with the values that the terminal shows", 
     'VALIDATION_FAILED',
     ...Array<string>(13).fill('success'),
     'PAYMENT_REQUIRED',
+    undefined,
+    'success',
+    'success',
+    'initiated',
+    'success',
   ]);
   expect(lines.filter((line) => /^AURORA(-[0-9A-Z]{4}){4},Pro,30,Order 1001,/.test(line))).toHaveLength(3);
   expect(lines).toContain('206');
