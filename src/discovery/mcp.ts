@@ -1,7 +1,7 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { isIP } from 'node:net';
 import { RESOURCE_METADATA_PATH } from '../addresses/addresses.ts';
-import { operationsOf, type Sources } from './sources.ts';
+import type { Sources } from './sources.ts';
 
 /** Where a client of MCP finds the endpoint and how to speak to it, before it connects (SEP-2127). */
 export function serverCard({ addresses, contract }: Sources): object {
@@ -25,7 +25,7 @@ export function serverCard({ addresses, contract }: Sources): object {
 
 /** The tool manifest: the card, what the server says of itself when a client connects, and the tools. */
 export function manifest(sources: Sources): object {
-  const { addresses, contract } = sources;
+  const { addresses, contract, tools } = sources;
   const { $schema: _schema, ...card } = serverCard(sources) as Record<string, unknown>;
   const { title, version } = contract().info;
   return {
@@ -39,16 +39,7 @@ export function manifest(sources: Sources): object {
       resource_metadata: `${addresses.issuer()}${RESOURCE_METADATA_PATH}/mcp`,
       authorization_servers: [addresses.issuer()],
     },
-    tools: operationsOf(contract()).flatMap(({ 'x-mcp-tool': mark, summary }) => {
-      if (!mark) return [];
-      const { name, title: toolTitle, read_only, destructive, idempotent } = mark;
-      const annotations = {
-        readOnlyHint: read_only === true,
-        destructiveHint: destructive === true,
-        idempotentHint: idempotent === true,
-      };
-      return [{ name, title: toolTitle, description: summary, annotations }];
-    }),
+    tools,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Addresses } from '../addresses/addresses.ts';
 
 /** What the contract says, as far as discovery reads it. */
@@ -9,19 +10,9 @@ export interface ContractDocument {
 /** An operation of the contract with the marks that discovery reads. */
 export interface MarkedOperation {
   readonly operationId: string;
-  readonly summary: string;
   readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly 'x-scopes'?: readonly string[];
-  readonly 'x-mcp-tool'?: ToolMark;
-}
-
-/** What makes an operation a tool of the MCP endpoint. */
-export interface ToolMark {
-  readonly name: string;
-  readonly title: string;
-  readonly read_only?: boolean;
-  readonly destructive?: boolean;
-  readonly idempotent?: boolean;
+  readonly 'x-mcp-tool'?: object;
 }
 
 /** Metadata of an authorization server (RFC 8414). */
@@ -35,6 +26,8 @@ export interface Sources {
   readonly addresses: Addresses;
   /** The contract, at the address where it is served. */
   readonly contract: () => ContractDocument;
+  /** What the MCP endpoint lists. */
+  readonly tools: readonly Tool[];
   /** What the authorization server says of itself. */
   readonly authorizationServer: () => Promise<ServerMetadata>;
   /** Whether agents may bring assertions of an issuer. */

@@ -18,6 +18,7 @@ async function discoveryOf({ baseUrl, webUrl, trustsIssuers }: Configuration): P
       () => webUrl,
     ),
     contract: () => contract,
+    tools: [],
     authorizationServer: async () => ({ issuer: baseUrl, scopes_supported: ['openid', 'write', 'read'] }),
     trustsIssuers,
     agentRevoked: () => `${webUrl}/schemas/events/agent-revoked`,
@@ -112,6 +113,7 @@ test('what fails elsewhere fails here, and is not published', async () => {
       () => HOSTS.webUrl,
     ),
     contract: () => contract,
+    tools: [],
     authorizationServer: async () => {
       throw new Error('lost');
     },
