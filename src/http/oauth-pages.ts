@@ -32,8 +32,6 @@ export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
   '/oauth/logout/success': ['GET'],
   [UID]: ['GET', 'POST'],
   '/.well-known/jwks.json': ['GET', 'OPTIONS'],
-  '/.well-known/openid-configuration': ['GET', 'OPTIONS'],
-  '/.well-known/oauth-authorization-server': ['GET', 'OPTIONS'],
 };
 /** What this module answers itself. */
 const OWN: readonly string[] = ['/oauth/userinfo', UID];
