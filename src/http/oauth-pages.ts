@@ -69,6 +69,12 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
   };
   for (const path of FORMS) router.all(path, refuseForeign);
 
+  // A new key is published for ten minutes before it signs.
+  router.get('/.well-known/jwks.json', (_request, response, next) => {
+    response.set('Cache-Control', 'public, max-age=300');
+    next();
+  });
+
   // Programs in a browser register themselves too; nothing that they are told depends on who is signed in.
   router.all(['/oauth/register', '/oauth/userinfo'], (request, response, next) => {
     response.set('Access-Control-Allow-Origin', '*');

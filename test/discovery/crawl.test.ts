@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { startOnTwoHosts } from './support/two-hosts.ts';
+
+const service = await startOnTwoHosts();
+const { api, baseUrl, webUrl } = service;
+
+/** Where a crawl begins. The contract is left out: it names addresses of its examples. */
+const STARTS = [
+  '/',
+  '/llms.txt',
+  '/auth.md',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/openid-configuration',
+  '/.well-known/mcp/manifest.json',
+  '/.well-known/ai-catalog.json',
+  '/.well-known/agent-skills/index.json',
+];
+
+/** Our own addresses that a text names; those with a part to fill in left out. */
+function addressesIn(text: string, at: string): string[] {
+  const absolute = text.match(/https?:\/\/[^\s"'`<>)\]|\\]+/g) ?? [];
+  const linked = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => new URL(link!, at).href);
+  return [...absolute, ...linked]
+    .map((address) => address.replace(/[.,;:]+$/, ''))
+    .filter((address) => [baseUrl, webUrl].some((own) => address === own || address.startsWith(`${own}/`)))
+    .filter((address) => !/[{…]/.test(address));
+}
+
+test('every address of ours that is named anywhere leads somewhere', async () => {
+  const waiting = STARTS.map((path) => webUrl + path);
+  const seen = new Set(waiting);
+  const lost: string[] = [];
+  for (let address = waiting.shift(); address !== undefined; address = waiting.shift()) {
+    const response = await fetch(address, { redirect: 'manual' });
+    const text = await response.text();
+    // Where only POST is taken there is something; the answer to a GET says so.
+    if (response.status === 404 || response.status >= 500) lost.push(`${response.status} ${address}`);
+    if (address.endsWith('/openapi.json') || !response.ok) continue;
+    for (const next of addressesIn(text, address)) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      waiting.push(next);
+    }
+  }
+  expect(lost).toEqual([]);
+  expect(seen.size).toBeGreaterThan(40);
+  for (const path of ['/openapi.json', '/mcp', '/api/v1/agent/register', '/schemas/events/agent-revoked']) {
+    expect(
+      [...seen].filter((address) => address.endsWith(path)),
+      path,
+    ).not.toEqual([]);
+  }
+});
+
+describe('what is advertised is there', async () => {
+  const metadata = (await (
+    await fetch(`${baseUrl}/.well-known/oauth-authorization-server`)
+  ).json()) as Record<string, string> & Record<`${string}_supported`, string[]>;
+  const agentAuth = metadata['agent_auth'] as unknown as {
+    identity_assertion: { assertion_types_supported: string[]; credential_types_supported: string[] };
+    anonymous: { credential_types_supported: string[] };
+  };
+  const register = (body: object) => api.post('/api/v1/agent/register', body);
+
+  test('every grant type is known at the token endpoint, and no other is', async () => {
+    const errorOf = async (grantType: string) => {
+      const body = new URLSearchParams({ grant_type: grantType, client_id: 'nobody' });
+      const response = await fetch(metadata['token_endpoint']!, { method: 'POST', body });
+      return ((await response.json()) as { error: string }).error;
+    };
+    const granted = metadata['grant_types_supported']!;
+    expect(granted.length).toBeGreaterThan(2);
+    for (const grantType of granted) expect(await errorOf(grantType), grantType).toBe('invalid_client');
+  });
+
+  test('every scope can be registered for', async () => {
+    const { token } = (
+      await api.post<{ token: string }>('/api/v2/dev/register', {
+        email: 'ada@example.com',
+        password: 'correct horse battery staple',
+      })
+    ).body;
+    const client = {
+      name: 'Everything',
+      application_type: 'native',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      grant_types: metadata['grant_types_supported'],
+      scopes: metadata['scopes_supported'],
+      token_endpoint_auth_method: 'client_secret_basic',
+    };
+    const answer = await api.post('/api/v2/dev/oauth-clients', client, { token });
+    expect(answer.body).toMatchObject({ scopes: metadata['scopes_supported'] });
+  });
+
+  test.each(agentAuth.anonymous.credential_types_supported)('an anonymous agent gets a %s', async (type) => {
+    const { status, body } = await register({ type: 'anonymous', requested_credential_type: type });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ credential_type: type, credential: expect.any(String) });
+  });
+
+  test.each(agentAuth.identity_assertion.credential_types_supported)(
+    'an agent of somebody can ask for a %s',
+    async (type) => {
+      const { status, body } = await register({
+        type: 'identity_assertion',
+        assertion_type: 'verified_email',
+        assertion: `${type.replace('_', '.')}@example.com`,
+        requested_credential_type: type,
+      });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ claim_token: expect.any(String) });
+    },
+  );
+
+  test('what is not advertised is refused', async () => {
+    for (const [type, others] of [
+      ['anonymous', agentAuth.identity_assertion.credential_types_supported],
+      ['identity_assertion', agentAuth.anonymous.credential_types_supported],
+    ] as const) {
+      for (const other of [...others, 'api_key']) {
+        const { body } = await register({
+          type,
+          ...(type === 'identity_assertion' && {
+            assertion_type: 'verified_email',
+            assertion: 'linus@example.com',
+          }),
+          requested_credential_type: other,
+        });
+        expect(body, other).toMatchObject({ code: 'UNSUPPORTED_CREDENTIAL_TYPE' });
+      }
+    }
+    const assertion = await register({
+      type: 'identity_assertion',
+      assertion_type: 'urn:ietf:params:oauth:token-type:id-jag',
+      assertion: 'eyJhbGciOiJub25lIn0.e30.',
+    });
+    expect(agentAuth.identity_assertion.assertion_types_supported).toEqual(['verified_email']);
+    expect(assertion.status).toBe(401);
+  });
+
+  test('the keys are published for any origin', async () => {
+    const response = await fetch(metadata['jwks_uri']!, { headers: { origin: 'https://elsewhere.example' } });
+    expect(response.status).toBe(200);
+    expect(['*', 'https://elsewhere.example']).toContain(response.headers.get('access-control-allow-origin'));
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(((await response.json()) as { keys: unknown[] }).keys.length).toBeGreaterThan(0);
+  });
+});
