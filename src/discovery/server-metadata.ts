@@ -2,6 +2,8 @@ import { ANONYMOUS_CREDENTIALS, ASSERTION_CREDENTIALS } from '../agents/agents.t
 import type { ServerMetadata, Sources } from './sources.ts';
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
  * The metadata of the authorization server (RFC 8414, OpenID Connect Discovery): what it says of itself, and how agents
@@ -9,8 +11,13 @@ const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
  */
 export async function serverMetadata(sources: Sources): Promise<ServerMetadata> {
   const { addresses, trustsIssuers, agentRevoked } = sources;
+  const own = await sources.authorizationServer();
+  const grantTypes = own['grant_types_supported'] as readonly string[];
   return {
-    ...(await sources.authorizationServer()),
+    ...own,
+    // The assertions that this grant takes are those of trusted issuers.
+    grant_types_supported: grantTypes.filter((type) => trustsIssuers || type !== JWT_BEARER),
+    ...(trustsIssuers && { authorization_grant_profiles_supported: [ID_JAG_PROFILE] }),
     service_documentation: `${addresses.web()}/auth.md`,
     agent_auth: {
       skill: `${addresses.web()}/auth.md`,

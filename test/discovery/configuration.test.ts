@@ -3,6 +3,7 @@ import contract from '../../generated/openapi.json' with { type: 'json' };
 import { createAddresses } from '../../src/addresses/addresses.ts';
 import { createDiscovery, type Discovery } from '../../src/discovery/discovery.ts';
 
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 
 interface Configuration {
@@ -19,7 +20,11 @@ async function discoveryOf({ baseUrl, webUrl, trustsIssuers }: Configuration): P
     ),
     contract: () => contract,
     tools: [],
-    authorizationServer: async () => ({ issuer: baseUrl, scopes_supported: ['openid', 'write', 'read'] }),
+    authorizationServer: async () => ({
+      issuer: baseUrl,
+      scopes_supported: ['openid', 'write', 'read'],
+      grant_types_supported: ['authorization_code', JWT_BEARER],
+    }),
     trustsIssuers,
     agentRevoked: () => `${webUrl}/schemas/events/agent-revoked`,
   });
@@ -37,6 +42,8 @@ describe('issuers of agents', () => {
 
   test('are spoken of where there are any', async () => {
     expect(await read(trusting, METADATA)).toMatchObject({
+      grant_types_supported: ['authorization_code', JWT_BEARER],
+      authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
       agent_auth: {
         identity_assertion: { assertion_types_supported: [ID_JAG, 'verified_email'] },
         events_supported: [`${HOSTS.webUrl}/schemas/events/agent-revoked`],
@@ -48,7 +55,10 @@ describe('issuers of agents', () => {
   });
 
   test('are not where there are none', async () => {
-    expect(await read(alone, METADATA)).toMatchObject({
+    const metadata = await read(alone, METADATA);
+    expect(metadata).not.toHaveProperty('authorization_grant_profiles_supported');
+    expect(metadata).toMatchObject({
+      grant_types_supported: ['authorization_code'],
       agent_auth: {
         identity_assertion: { assertion_types_supported: ['verified_email'] },
         events_supported: [],
