@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { spawnService, temporaryFolder } from '../support/processes.ts';
+import { MASTER_KEY } from '../support/service.ts';
+import { claimMailTo } from './support/person.ts';
+import { openShell, shellBlocks } from './support/shell.ts';
+
+// The guides ask the machine for the time, so the service must run by the same clock.
+const dataDir = await temporaryFolder(afterAll);
+const { api } = await spawnService(
+  { DATA_DIR: dataDir, DATABASE_URL: await createTestDatabase(), MASTER_KEY },
+  afterAll,
+);
+const { baseUrl } = api;
+
+const readDocument = async (path: string) => (await fetch(baseUrl + path)).text();
+
+type Answer = Record<string, unknown>;
+
+/**
+ * Does what a document says: runs its blocks one after the other, with the two values in the place of its own that it tells to
+ * set. The person does his part when the code is asked for.
+ * @returns what the blocks have answered; one that answers no JSON as text
+ */
+async function follow(markdown: string, email: string): Promise<(Answer | string)[]> {
+  const shell = openShell(await temporaryFolder());
+  const answers: (Answer | string)[] = [];
+  for (const block of shellBlocks(markdown)) {
+    let literal = block.replace(/^EMAIL=.*$/m, `EMAIL=${email}`);
+    if (/^OTP=/m.test(literal)) {
+      const otp = await (await claimMailTo(join(dataDir, 'mail'), email)).confirm();
+      literal = literal.replace(/^OTP=.*$/m, `OTP=${otp}`);
+    }
+    const printed = await shell.run(literal);
+    answers.push(printed.startsWith('{') ? (JSON.parse(printed) as Answer) : printed);
+  }
+  return answers;
+}
+
+describe('SKILL.md', () => {
+  test('leads whoever does what it says from nothing to a desktop program', async () => {
+    const answers = await follow(
+      await readDocument('/.well-known/agent-skills/auth/SKILL.md'),
+      'grace@example.com',
+    );
+    const [sandbox, verified, registered, held, initiated, claimed, me, app, licenses, tools, ...program] =
+      answers as Answer[];
+    expect(sandbox).toMatchObject({ status: 'success', sandbox: true });
+    expect(verified).toMatchObject({ status: 'success', valid: true });
+    expect(registered).toMatchObject({ registration_type: 'anonymous', credential_type: 'ephemeral_key' });
+    expect(held).toMatchObject({ scope: 'auth:client agent:execute', claimed: false });
+    expect(initiated).toMatchObject({ status: 'initiated' });
+    expect(claimed).toMatchObject({ status: 'claimed', scopes: registered!['post_claim_scopes'] });
+    expect(me).toMatchObject({ email: 'grace@example.com' });
+    expect(app).toMatchObject({ name: 'My program' });
+    expect(licenses!['licenses']).toHaveLength(1);
+    expect(tools).toMatchObject({ jsonrpc: '2.0', result: { tools: expect.any(Array) } });
+
+    const [user, login, checked, valid, logout, mistake, revoked] = program;
+    expect(user).toMatchObject({ status: 'success', user_id: expect.any(String) });
+    expect(login).toMatchObject({ status: 'success', token: expect.any(String) });
+    expect(checked).toBe('true');
+    expect(valid).toMatchObject({ valid: true, username: 'ada', signature: expect.any(String) });
+    expect(logout).toMatchObject({ status: 'success' });
+    expect(mistake).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ pointer: '/token' }] });
+    expect(revoked).toMatchObject({ status: 'success' });
+    expect(answers).toHaveLength(17);
+    const credential = String(registered!['credential']);
+    expect((await api.call('GET', '/api/v2/dev/me', undefined, { token: credential })).status).toBe(401);
+  }, 60_000);
+});
+
+describe('auth.md', () => {
+  test('leads whoever does what it says to a credential and back', async () => {
+    const answers = (await follow(await readDocument('/auth.md'), 'linus@example.com')) as Answer[];
+    const [registered, claimed, me, anonymous, held, revoked] = answers;
+    expect(registered).toMatchObject({ registration_type: 'email-verification' });
+    expect(registered).not.toHaveProperty('credential');
+    expect(claimed).toMatchObject({ status: 'claimed', credential_type: 'bearer_token' });
+    expect(me).toMatchObject({ email: 'linus@example.com' });
+    expect(anonymous).toMatchObject({ credential_type: 'ephemeral_key' });
+    expect(held).toMatchObject({ claimed: false });
+    expect(revoked).toMatchObject({ status: 'success' });
+    expect(answers).toHaveLength(6);
+    const credential = String(claimed!['credential']);
+    expect((await api.call('GET', '/api/v2/dev/me', undefined, { token: credential })).status).toBe(401);
+  }, 60_000);
+});
