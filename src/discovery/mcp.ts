@@ -1,10 +1,9 @@
-import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { isIP } from 'node:net';
 import { RESOURCE_METADATA_PATH } from '../addresses/addresses.ts';
 import type { Sources } from './sources.ts';
 
 /** Where a client of MCP finds the endpoint and how to speak to it, before it connects (SEP-2127). */
-export function serverCard({ addresses, contract }: Sources): object {
+export function serverCard({ addresses, contract, mcp }: Sources): object {
   const { title, version } = contract().info;
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
@@ -17,7 +16,7 @@ export function serverCard({ addresses, contract }: Sources): object {
       {
         type: 'streamable-http',
         url: addresses.mcp(),
-        supportedProtocolVersions: SUPPORTED_PROTOCOL_VERSIONS,
+        supportedProtocolVersions: mcp.protocolVersions,
       },
     ],
   };
@@ -25,7 +24,7 @@ export function serverCard({ addresses, contract }: Sources): object {
 
 /** The tool manifest: the card, what the server says of itself when a client connects, and the tools. */
 export function manifest(sources: Sources): object {
-  const { addresses, contract, tools } = sources;
+  const { addresses, contract, mcp } = sources;
   const { $schema: _schema, ...card } = serverCard(sources) as Record<string, unknown>;
   const { title, version } = contract().info;
   return {
@@ -39,7 +38,7 @@ export function manifest(sources: Sources): object {
       resource_metadata: `${addresses.issuer()}${RESOURCE_METADATA_PATH}/mcp`,
       authorization_servers: [addresses.issuer()],
     },
-    tools,
+    tools: mcp.tools,
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Addresses } from '../addresses/addresses.ts';
 
 /** What the contract says, as far as discovery reads it. */
@@ -26,8 +25,8 @@ export interface Sources {
   readonly addresses: Addresses;
   /** The contract, at the address where it is served. */
   readonly contract: () => ContractDocument;
-  /** What the MCP endpoint lists. */
-  readonly tools: readonly Tool[];
+  /** The MCP endpoint: its tools as it lists them, and the versions of the protocol that it speaks. */
+  readonly mcp: { readonly tools: readonly object[]; readonly protocolVersions: readonly string[] };
   /** What the authorization server says of itself. */
   readonly authorizationServer: () => Promise<ServerMetadata>;
   /** Whether agents may bring assertions of an issuer. */

@@ -1,6 +1,9 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { SchemaTranslator, type Schema, type Shape } from './schema.ts';
 
+/** Versions of the protocol that the endpoint speaks, the newest first. */
+export { SUPPORTED_PROTOCOL_VERSIONS as PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
+
 /** Where an argument of a tool goes in the request to its operation. */
 export type Place = 'path' | 'query' | 'body' | 'key';
 
