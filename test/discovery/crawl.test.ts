@@ -3,6 +3,12 @@ import { startOnTwoHosts } from './support/two-hosts.ts';
 
 const service = await startOnTwoHosts();
 const { api, baseUrl, webUrl } = service;
+const { api: trusting } = await startOnTwoHosts({
+  AGENT_ISSUERS: 'https://issuer.example.com',
+  DATABASE_URL: service.databaseUrl,
+});
+
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 
 /** Where a crawl begins. The contract is left out: it names addresses of its examples. */
 const STARTS = [
@@ -131,7 +137,7 @@ describe('what is advertised is there', async () => {
     }
     const assertion = await register({
       type: 'identity_assertion',
-      assertion_type: 'urn:ietf:params:oauth:token-type:id-jag',
+      assertion_type: ID_JAG,
       assertion: 'eyJhbGciOiJub25lIn0.e30.',
     });
     expect(agentAuth.identity_assertion.assertion_types_supported).toEqual(['verified_email']);
@@ -145,4 +151,25 @@ describe('what is advertised is there', async () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     expect(((await response.json()) as { keys: unknown[] }).keys.length).toBeGreaterThan(0);
   });
+});
+
+test('where issuers are trusted their assertions are advertised, and known at both endpoints', async () => {
+  const metadata = (await (
+    await fetch(`${trusting.baseUrl}/.well-known/oauth-authorization-server`)
+  ).json()) as { token_endpoint: string; grant_types_supported: string[]; agent_auth: object };
+  expect(metadata.agent_auth).toMatchObject({
+    identity_assertion: { assertion_types_supported: [ID_JAG, 'verified_email'] },
+    events_supported: [expect.stringMatching(/\/schemas\/events\/agent-revoked$/)],
+  });
+  const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+  expect(metadata.grant_types_supported).toContain(grantType);
+  const body = new URLSearchParams({ grant_type: grantType, client_id: 'nobody', assertion: 'e30.e30.' });
+  const refused = await fetch(metadata.token_endpoint, { method: 'POST', body });
+  expect(await refused.json()).toMatchObject({ error: 'invalid_client' });
+  const registered = await trusting.post('/api/v1/agent/register', {
+    type: 'identity_assertion',
+    assertion_type: ID_JAG,
+    assertion: 'e30.e30.',
+  });
+  expect(registered.body).toMatchObject({ status: 401, code: 'INVALID_ASSERTION' });
 });
