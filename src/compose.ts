@@ -71,6 +71,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     ...agents,
     addresses,
     audit,
+    discovery,
     signingKeys,
     limits,
     metrics,
@@ -83,19 +84,10 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   metrics.watch(all);
   metrics.watchEvents(all);
 
-  const document = JSON.parse(
-    await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'),
-  ) as Document;
-  limitUploads(document, config.fileMaxBytes);
   const contract = await bindContract(structuredClone(document), handlers, services, () => clock.now());
-  const contractDocument = () => ({
-    ...document,
-    servers: [{ url: foundation.baseUrl(), description: 'This server.' }],
-  });
   const server = createHttpServer({
     ...foundation,
     contract,
-    contractDocument,
     document,
     checkoutPage,
     services,

@@ -44,7 +44,7 @@ interface Dependencies {
 
 /** Everything that is not an operation of the contract: pages for people, documents for programs, and metrics. */
 export function createPages(deps: Dependencies): Express {
-  const { contractDocument, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
+  const { discovery, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
   const { agentClaims, oauth } = deps;
   const app = express();
   app.disable('x-powered-by');
@@ -80,10 +80,12 @@ export function createPages(deps: Dependencies): Express {
       .send(checkoutStatePage(state));
   });
   app.get('/metrics', metrics);
+  app.use(createDiscoveryPages(discovery));
   if (oauth) app.use(createOAuthPages(oauth));
   if (checkoutPage) app.use(createPaymentPages(checkoutPage));
   if (agentClaims) app.use(createAgentClaimPages(agentClaims));
-  const served = {
+  const served: Readonly<Record<string, readonly string[]>> = {
+    ...Object.fromEntries(discovery.paths.map((path) => [path, DISCOVERY_METHODS])),
     ...(oauth && OAUTH_PATHS),
     ...(checkoutPage && PAYMENT_PATHS),
     ...(agentClaims && AGENT_CLAIM_PATHS),

@@ -36,8 +36,6 @@ const EVENT_STREAM = 'text/event-stream';
 
 interface Dependencies {
   readonly contract: Contract;
-  /** The contract as it is served. */
-  readonly contractDocument: () => object;
   /** The contract whose operations are tools of MCP. */
   readonly document: ContractDocument;
   readonly services: Services;

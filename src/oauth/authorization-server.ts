@@ -29,7 +29,7 @@ export interface AuthorizationServer extends Interactions {
   /** Answers a request to one of its addresses. */
   handle(request: IncomingMessage, response: ServerResponse, surface: Surface): Promise<void>;
   /** Its metadata (RFC 8414, OpenID Connect Discovery). */
-  metadata(): Promise<Record<string, unknown>>;
+  metadata(): Promise<Readonly<Record<string, unknown>> & { readonly issuer: string }>;
   /**
    * What an access token may know of the developer it acts for (OpenID Connect Core, section 5.3).
    * @throws ApiError UNAUTHORIZED, INSUFFICIENT_SCOPE
@@ -187,7 +187,7 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
       Object.assign(request, { method: 'GET', url: '/.well-known/openid-configuration' });
       pretendIssuer(request, addresses.issuer(), '127.0.0.1');
       const { document } = await run(request, new ServerResponse(request), { ...UNSEEN });
-      return { ...document };
+      return { ...document, issuer: addresses.issuer() };
     },
 
     async userinfo(token) {
