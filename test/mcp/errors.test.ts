@@ -63,6 +63,7 @@ describe('a call that fails says what to do', () => {
       { app_id: ['a'], user_id: '' },
       ['app_id must be text or a number', 'user_id must not be empty'],
     ],
+    ['a word of another address', 'get_user', { app_id, user_id: 'export' }, ['user_id is no identifier']],
     ['null in a query', 'list_applications', { cursor: null }, ['cursor must be text or a number']],
     ['a page that is too large', 'list_applications', { limit: 101 }, ['limit must be <= 100']],
     ['a number that is none', 'list_applications', { limit: '1e1' }, ['limit must be integer']],

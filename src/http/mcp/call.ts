@@ -27,7 +27,9 @@ export function createToExchange(contract: Contract) {
     const operation = contract.operationsAt(made.path)?.get(tool.method);
     // An identifier such as `export` would make the address of another operation.
     if (operation?.operationId !== tool.operationId) {
-      throw new ApiError('VALIDATION_FAILED', { detail: 'An identifier among the arguments is none.' });
+      const names = [...tool.places].filter(([, place]) => place === 'path').map(([name]) => name);
+      const errors = [{ pointer: names.at(-1) ?? '', detail: 'is no identifier' }];
+      throw new ApiError('VALIDATION_FAILED', { detail: 'An argument is not valid.', errors });
     }
     return { ...made, operation, client, resource: 'mcp', answerHeaders: {} };
   };
