@@ -1,5 +1,11 @@
 import type { components } from '../../generated/types.ts';
-import type { Agent, ClaimHandle, Credential } from '../../src/agents/agents.ts';
+import type {
+  Agent,
+  ClaimHandle,
+  CompletedClaim,
+  Credential,
+  InitiatedClaim,
+} from '../../src/agents/agents.ts';
 
 /** An agent as the contract shows it. */
 export function toAgent(agent: Agent): components['schemas']['AgentMembers'] {
@@ -32,5 +38,27 @@ export function toClaimHandle({ claimToken, expiresAt, postClaimScopes }: ClaimH
     claim_token: claimToken,
     claim_token_expires: expiresAt.toISOString(),
     post_claim_scopes: [...postClaimScopes],
+  };
+}
+
+/** A claim that has begun, as the contract shows it. @param claimUrl where it is completed */
+export function toInitiated(initiated: InitiatedClaim, claimUrl: string) {
+  const { status, agentId, attemptId, expiresAt, claim } = initiated;
+  return {
+    status,
+    registration_id: agentId,
+    claim_attempt_id: attemptId,
+    expires_at: expiresAt.toISOString(),
+    ...(claim && toClaimHandle(claim, claimUrl)),
+  };
+}
+
+/** A claim that is complete, as the contract shows it. */
+export function toClaimed({ status, agentId, scopes, credential }: CompletedClaim) {
+  return {
+    status,
+    registration_id: agentId,
+    scopes: [...scopes],
+    ...(credential && toCredential(credential)),
   };
 }

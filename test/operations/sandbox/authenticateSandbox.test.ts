@@ -23,6 +23,9 @@ test('answers with a session of one hour and what it may do, whatever app_id and
         plan: 'free_developer',
         features: ['hwid_lock', 'unlimited_logins', 'instant_reseller'],
       },
+      scopes: ['auth:client'],
+      claim_url: `${baseUrl}/api/v1/agent/claim`,
+      post_claim_scopes: ['read', 'write', 'auth:client', 'agent:execute'],
     });
   }
 });
@@ -39,6 +42,7 @@ test('the token is a JWS of a type of its own, without the machine in clear text
   expect(claims).toEqual({
     iss: baseUrl,
     aud: fields.app_id,
+    jti: expect.stringMatching(/^[\w-]{22}$/),
     sub: fields.username,
     machine: expect.any(String),
     iat: seconds,
