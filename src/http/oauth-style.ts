@@ -13,5 +13,6 @@ export const OAUTH_STYLE = `${PAYMENT_STYLE}
   .code { display: block; margin-top: 1.25rem; padding: 1rem; border-radius: 10px; background: var(--well); border: 1px solid var(--line);
     text-align: center; font: 650 1.75rem/1.2 ui-monospace, "SF Mono", Menlo, Consolas, monospace; letter-spacing: .12em; }
   input.code-field { text-transform: uppercase; font: 600 1.375rem ui-monospace, "SF Mono", Menlo, Consolas, monospace; letter-spacing: .12em; text-align: center; }
+  .card p + p, .card .alert { margin-top: .9rem; }
   h1, strong { overflow-wrap: anywhere; }
 `;

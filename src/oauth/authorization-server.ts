@@ -57,7 +57,11 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
 
   /** The library reads its keys once: with other ones it is set up anew. */
   async function current(): Promise<NonNullable<typeof built>> {
-    library ??= import('oidc-provider').then(({ default: Provider, errors }) => ({ Provider, errors }));
+    library ??= import('oidc-provider').then(({ default: Provider, errors, interactionPolicy }) => ({
+      Provider,
+      errors,
+      interactionPolicy,
+    }));
     const loaded = await library;
     await signingKeys.ensure('RS256');
     const of = signingKeys

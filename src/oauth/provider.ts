@@ -1,6 +1,11 @@
 import type { EventEmitter } from 'node:events';
 import type Provider from 'oidc-provider';
-import type { Configuration, errors as libraryErrors, KoaContextWithOIDC } from 'oidc-provider';
+import type {
+  Configuration,
+  errors as libraryErrors,
+  interactionPolicy as libraryPolicy,
+  KoaContextWithOIDC,
+} from 'oidc-provider';
 import type { AccessTokens } from '../access-tokens/access-tokens.ts';
 import type { Addresses } from '../addresses/addresses.ts';
 import type { Agents } from '../agents/agents.ts';
@@ -72,10 +77,12 @@ export interface ProviderDependencies {
 export interface Library {
   readonly Provider: new (issuer: string, configuration: Configuration) => Provider;
   readonly errors: typeof libraryErrors;
+  readonly interactionPolicy: typeof libraryPolicy;
 }
 
 /** Sets the library up over our tables: what it issues, whom it asks and what it shows are ours. */
-export function createProvider(deps: ProviderDependencies, { Provider, errors }: Library): Provider {
+export function createProvider(deps: ProviderDependencies, library: Library): Provider {
+  const { Provider, errors } = library;
   const { addresses, agents, developers, issuance, limits, registeredClients, signingKeys } = deps;
   const { newId, outbound, random } = deps;
   const issuer = addresses.issuer();
@@ -214,7 +221,7 @@ export function createProvider(deps: ProviderDependencies, { Provider, errors }:
         Math.min(REFRESH_TOKEN_S, secondsUntil(ctx?.oidc.entities.Grant?.exp) ?? GRANT_S),
       Session: (_ctx, session) => secondsUntil(session.loginTs && session.loginTs + SESSION_S) ?? SESSION_S,
     },
-    interactions: { url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}` },
+    interactions: { url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}`, policy: askingPolicy(library) },
     expiresWithSession: async () => false,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
@@ -443,6 +450,25 @@ function isOwnOrigin(
 
 function isApiScope(scope: string): boolean {
   return (API_SCOPES as readonly string[]).includes(scope);
+}
+
+/** Whom anybody could play to be is not believed because of an earlier consent (RFC 8252, section 8.6; RFC 8628, section 5.3). */
+function askingPolicy({ interactionPolicy: { base, Check } }: Library) {
+  const policy = base();
+  const check = new Check(
+    'impersonable',
+    'the client could be another one',
+    'consent_required',
+    ({ oidc }) => {
+      const { client, route, result, params } = oidc;
+      const isDevice = route === 'code_verification' || route === 'device_resume';
+      const isAtWeb = String(params?.['redirect_uri']).startsWith('https:');
+      const isImpersonable = isDevice || (client?.clientAuthMethod === 'none' && !isAtWeb);
+      return isImpersonable && !result?.consent ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
+    },
+  );
+  policy.get('consent')!.checks.add(check);
+  return policy;
 }
 
 /** At least one, because the library takes no other. */

@@ -13,14 +13,16 @@ beforeAll(async () => {
   developer = await newDeveloper(service.api);
 });
 
-async function begin() {
-  const registered = await newClient(service.api, developer, {
-    application_type: 'native',
+const newDevice = () =>
+  newClient(service.api, developer, {
     redirect_uris: [],
     grant_types: [DEVICE_CODE, 'refresh_token'],
     token_endpoint_auth_method: 'none',
     scopes: ['openid', 'read'],
   });
+
+async function begin(device?: Awaited<ReturnType<typeof newDevice>>) {
+  const registered = device ?? (await newDevice());
   const config = await discover(service.baseUrl, registered);
   const started = await client.initiateDeviceAuthorization(config, { scope: 'openid read' });
   const poll = () =>
@@ -64,6 +66,20 @@ describe('the device flow', () => {
     expect((await browser.send(entry, { user_code: started.user_code })).html).toContain(
       'Is this your device?',
     );
+  });
+
+  test('a device is asked about each time, also where its client was allowed before', async () => {
+    const device = await newDevice();
+    const browser = new Browser(service.baseUrl);
+    for (let round = 0; round < 2; round += 1) {
+      const { user_code, verification_uri } = (await begin(device)).started;
+      const entry = await browser.open(verification_uri);
+      const confirm = await browser.send(entry, { user_code });
+      let page = await browser.send(confirm, { confirm: 'yes' });
+      if (round === 0) page = await browser.send(page, { ...developer, action: 'sign-in' });
+      expect(page.html).toContain('value="allow"');
+      expect((await browser.send(page, { action: 'allow' })).html).toContain('Your device is connected');
+    }
   });
 
   test('what is refused is refused to the device', async () => {

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { newClient } from '../../support/oauth.ts';
+import { ADMINISTRATOR } from '../../support/billing.ts';
+import { newDeveloper } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+
+const { api, clock } = await startTestService();
+const list = () =>
+  api.call<{ data: object[] }>('GET', '/api/v2/admin/signing-keys', undefined, ADMINISTRATOR);
+
+test('lists the keys that are published; that of ID tokens is made when it is needed first', async () => {
+  const key = {
+    key_id: expect.stringMatching(/^[\w-]{11}$/),
+    alg: 'ES256',
+    state: 'signing',
+    created_at: expect.any(String),
+    active_from: expect.any(String),
+  };
+  expect((await list()).body.data).toEqual([key]);
+  clock.advance(1000);
+  // Its addresses are judged by the authorization server, which signs with both.
+  await newClient(api, await newDeveloper(api));
+  const made = clock.now().toISOString();
+  expect((await list()).body.data).toEqual([
+    { ...key, alg: 'RS256', created_at: made, active_from: made },
+    key,
+  ]);
+});
