@@ -61,6 +61,9 @@ test('what is limited are the operations that take credentials, and the sandbox'
     'loginUser',
     'authenticateSandbox',
     'verifySandboxSession',
+    'registerAgent',
+    'claimAgent',
+    'revokeAgent',
     'registerDeveloper',
     'loginDeveloper',
   ]);
