@@ -25,7 +25,7 @@ import { expectError, expectFaults } from '../support/errors.ts';
 const time: { clock: TestClock } = { clock: new TestClock() };
 const provider = await startIdentityProvider({ now: () => time.clock.now() });
 const service = await startTestService(trusting(provider.issuer));
-const { api, baseUrl, clock, databaseUrl } = service;
+const { api, baseUrl, clock, databaseUrl, services } = service;
 time.clock = clock;
 
 const grant = (claims: Record<string, unknown> = {}) => provider.grant(baseUrl, { claims });
@@ -436,6 +436,38 @@ describe('the keys of an issuer', () => {
     provider.answer.status = 200;
     clock.advance(5 * SECOND);
     expect((await registerGrant(api, assertion)).status).toBe(200);
+  });
+});
+
+describe('at the token endpoint', () => {
+  const client = { address: '192.0.2.1' };
+  const exchange = (assertion: string, clientId: string) =>
+    services.agents.exchangeAssertion(assertion, clientId, client);
+
+  test('an ID-JAG of the client is worth an agent, once, which is that of a registration', async () => {
+    const claims = { sub: 'exchanged', email: newEmail(), scope: 'read write' };
+    const { body } = await registerGrant(api, await grant(claims));
+    const assertion = await grant(claims);
+    const exchanged = await exchange(assertion, 'assistant');
+    expect(exchanged).toEqual({
+      agentId: body.registration_id,
+      developerId: await developerOf(api, body.credential),
+      scopes: ['read', 'write'],
+    });
+    expect(await services.agents.isAlive(exchanged.agentId)).toBe(true);
+    await expect(exchange(assertion, 'assistant')).rejects.toMatchObject({
+      code: 'INVALID_ASSERTION',
+      members: { error: 'replay_detected' },
+    });
+  });
+
+  test('that of another client is worth nothing, and is not used up', async () => {
+    const assertion = await grant();
+    await expect(exchange(assertion, 'thief')).rejects.toMatchObject({
+      code: 'INVALID_ASSERTION',
+      members: { error: 'invalid_client_id' },
+    });
+    expect((await exchange(assertion, 'assistant')).scopes).toEqual(POST_CLAIM);
   });
 });
 
