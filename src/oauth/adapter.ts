@@ -5,10 +5,11 @@ import type { Audit } from '../audit/audit.ts';
 import type { BearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import type { Limits } from '../limits/limits.ts';
 import { addressBlock } from '../platform/address.ts';
-import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { selfRegistrationFault } from './client-state.ts';
 import { exchanges } from './exchange.ts';
+import { libraryNow } from './library-clock.ts';
 import type { Records } from './records.ts';
 import type { RegisteredClients } from './registered-clients.ts';
 
@@ -102,7 +103,7 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
       const digest = tokenDigest(token);
       const grantedScopes = (await accessTokens.find(digest))?.scopes ?? bearer.scopes;
       exchange.bearer = { ...bearer, grantedScopes };
-      const shift = systemClock.now().getTime() - clock.now().getTime();
+      const shift = libraryNow() - clock.now().getTime();
       const { clientId, expiresAt } = bearer;
       return {
         kind: 'AccessToken',

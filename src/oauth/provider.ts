@@ -15,7 +15,7 @@ import type { Developers } from '../developers/developers.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import { addressBlock } from '../platform/address.ts';
-import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Random } from '../platform/random.ts';
@@ -25,6 +25,7 @@ import { createAdapterFactory } from './adapter.ts';
 import { selfRegistrationFault } from './client-state.ts';
 import { exchanges } from './exchange.ts';
 import { ACCESS_TOKEN_SECONDS, type Issuance } from './issuance.ts';
+import { libraryNow } from './library-clock.ts';
 import type { OAuthPage } from './page.ts';
 import type { Records } from './records.ts';
 import type { RegisteredClients } from './registered-clients.ts';
@@ -264,7 +265,7 @@ export function createProvider(deps: ProviderDependencies, library: Library): Pr
     model.prototype.save = async function save(this: UnsavedToken) {
       const { clientId, accountId, grantId, aud, scope, expiration } = this;
       this.jti ??= random.bytes(16).toString('base64url');
-      this.exp ??= Math.floor(systemClock.now().getTime() / 1000) + expiration;
+      this.exp ??= Math.floor(libraryNow() / 1000) + expiration;
       return issuance.issue({
         subject: accountId ?? clientId,
         clientId,
@@ -473,7 +474,5 @@ function askingPolicy({ interactionPolicy: { base, Check } }: Library) {
 
 /** At least one, because the library takes no other. */
 function secondsUntil(moment: number | undefined): number | undefined {
-  return moment === undefined
-    ? undefined
-    : Math.max(1, moment - Math.floor(systemClock.now().getTime() / 1000));
+  return moment === undefined ? undefined : Math.max(1, moment - Math.floor(libraryNow() / 1000));
 }

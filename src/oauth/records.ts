@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { AdapterPayload } from 'oidc-provider';
 import type { AccessTokens } from '../access-tokens/access-tokens.ts';
-import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import { libraryNow } from './library-clock.ts';
 import * as store from './record-store.ts';
 
 const CLEARED_AT_ONCE = 1000;
@@ -76,7 +77,7 @@ interface Sealed {
 }
 
 export function createRecords({ knex, keyring, accessTokens, clock }: Dependencies): Records {
-  const ahead = () => systemClock.now().getTime() - clock.now().getTime();
+  const ahead = () => libraryNow() - clock.now().getTime();
 
   function open(row: store.RecordRow): AdapterPayload {
     const text = keyring.open(row.sealed, sealContext(row.id_digest)).toString();

@@ -3,6 +3,7 @@ import { newAgentToken } from '../operations/support/machine-payments.ts';
 import type { Api } from '../support/api.ts';
 import { ADMINISTRATOR, buy, openCheckout, sellPlan } from '../support/billing.ts';
 import { ban, newApp, newDeveloper, newSession, type App, type Developer } from '../support/fixtures.ts';
+import { authorize, newClient } from '../support/oauth.ts';
 import { operations, type ContractOperation } from './operations.ts';
 
 /** Somebody who owns what paths name, and may act upon it. */
@@ -69,6 +70,16 @@ const makers: Readonly<Record<string, Maker>> = {
     (await openCheckout(api, developer, await sellPlan(api))).sessionId,
   invoice_id: async ({ api, developer }) =>
     (await buy(api, developer, await sellPlan(api, { period: 'lifetime' }))).invoice.invoice_id,
+  authorization_id: async ({ api, developer }) => {
+    await authorize(api.baseUrl, developer, await newClient(api, developer));
+    const { body } = await api.call('GET', '/api/v2/dev/authorizations', undefined, developer);
+    return idIn((body as { data: object[] }).data[0]!, 'authorization_id');
+  },
+  // Of a new one, which signs nothing yet.
+  key_id: async ({ api }) => {
+    const { body } = await api.post('/api/v2/admin/signing-keys', undefined, ADMINISTRATOR);
+    return idIn((body as { data: object[] }).data[0]!, 'key_id');
+  },
 };
 
 /** What no owner has, of a form that he could have. */

@@ -280,6 +280,7 @@ describe('packages stay where they belong', () => {
     ['stripe', /^src\/platform\/payments\/stripe\//],
     ['@modelcontextprotocol/sdk/types.js', /^src\/http\/mcp\//],
     ['@modelcontextprotocol/sdk/server/index.js', /^src\/http\/mcp\/server\.ts/],
+    ['oidc-provider', /^src\/oauth\//],
     ['content-disposition', /^handlers\/files\/content\.ts/],
   ])('%s', (name, places) => {
     const importers = sources.filter(({ imports }) => imports.includes(name)).map(({ file }) => file);
@@ -315,6 +316,8 @@ describe('time, randomness and environment are parameters', () => {
       'src/http/upload-pace.ts',
       // How long requests take.
       'src/metrics/metrics.ts',
+      // How the library of the authorization server measures.
+      'src/oauth/library-clock.ts',
       // The clock itself.
       'src/platform/clock.ts',
       // How long PostgreSQL may take to start.
