@@ -53,16 +53,19 @@ const FOR_PROGRAMS: readonly string[] = [
 export function createAuthorizationServer(deps: ProviderDependencies): AuthorizationServer {
   const { accessTokens, addresses, bearerTokens, developers, limits, signingKeys } = deps;
   let library: Promise<Library> | undefined;
+  let judge: Provider | undefined;
   let built: { readonly of: string; readonly provider: Provider; readonly answer: Answer } | undefined;
 
-  /** The library reads its keys once: with other ones it is set up anew. */
-  async function current(): Promise<NonNullable<typeof built>> {
-    library ??= import('oidc-provider').then(({ default: Provider, errors, interactionPolicy }) => ({
+  const load = () =>
+    (library ??= import('oidc-provider').then(({ default: Provider, errors, interactionPolicy }) => ({
       Provider,
       errors,
       interactionPolicy,
-    }));
-    const loaded = await library;
+    })));
+
+  /** The library reads its keys once: with other ones it is set up anew. */
+  async function current(): Promise<NonNullable<typeof built>> {
+    const loaded = await load();
     await signingKeys.ensure('RS256');
     const of = signingKeys
       .published()
@@ -208,9 +211,10 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     },
 
     async clientFault(metadata) {
-      const { provider } = await current();
+      // Not the one that serves: it makes a key, which a request that is refused would take back.
+      judge ??= createProvider(deps, await load(), 'ES256');
       try {
-        await provider.Client.validate({ client_id: 'new', client_secret: 'new', ...metadata } as never);
+        await judge.Client.validate({ client_id: 'new', client_secret: 'new', ...metadata } as never);
         return undefined;
       } catch (error) {
         const { error_description: words } = error as { readonly error_description?: string };

@@ -19,6 +19,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Random } from '../platform/random.ts';
+import type { SigningAlg } from '../signing-keys/signing-key-state.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import type { Knex } from 'knex';
 import { createAdapterFactory } from './adapter.ts';
@@ -81,8 +82,15 @@ export interface Library {
   readonly interactionPolicy: typeof libraryPolicy;
 }
 
-/** Sets the library up over our tables: what it issues, whom it asks and what it shows are ours. */
-export function createProvider(deps: ProviderDependencies, library: Library): Provider {
+/**
+ * Sets the library up over our tables: what it issues, whom it asks and what it shows are ours.
+ * @param idTokenAlg of ID tokens: there must be a key of it
+ */
+export function createProvider(
+  deps: ProviderDependencies,
+  library: Library,
+  idTokenAlg: SigningAlg = 'RS256',
+): Provider {
   const { Provider, errors } = library;
   const { addresses, agents, developers, issuance, limits, registeredClients, signingKeys } = deps;
   const { newId, outbound, random } = deps;
@@ -98,10 +106,10 @@ export function createProvider(deps: ProviderDependencies, library: Library): Pr
       grant_types: ['authorization_code'],
       response_types: ['code'],
       token_endpoint_auth_method: 'client_secret_basic',
-      id_token_signed_response_alg: 'RS256',
+      id_token_signed_response_alg: idTokenAlg,
       scope: CLIENT_SCOPES.join(' '),
     },
-    enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
+    enabledJWA: { idTokenSigningAlgValues: [idTokenAlg] },
     responseTypes: ['code'],
     scopes: [...CLIENT_SCOPES],
     claims: { openid: ['sub'], email: ['email', 'email_verified', 'name'] },

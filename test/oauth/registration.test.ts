@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
 import { authorize, Browser, newClient, REDIRECT_URI } from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -365,6 +366,33 @@ describe('bad input', () => {
       expect(await response.json()).toMatchObject({ error: expect.any(String) });
     }
   });
+});
+
+test('behind a proxy that speaks https everything is at the issuer, and cookies stay on https', async () => {
+  const port = await freePort();
+  const issuer = 'https://auth.example';
+  await startTestService({ BASE_URL: issuer, PORT: String(port) });
+  const local = `http://127.0.0.1:${port}`;
+  const registered = await fetch(`${local}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [REDIRECT_URI] }),
+  });
+  const { client_id } = (await registered.json()) as { client_id: string };
+  const query = new URLSearchParams({
+    client_id,
+    response_type: 'code',
+    redirect_uri: REDIRECT_URI,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  const response = await fetch(`${local}/oauth/authorize?${query}`, { redirect: 'manual' });
+  expect(response.status).toBe(303);
+  const cookies = response.headers.getSetCookie();
+  expect(cookies.length).toBeGreaterThan(1);
+  for (const cookie of cookies) expect(cookie).toMatch(/; secure; httponly/i);
+  const metadata = await (await fetch(`${local}/.well-known/openid-configuration`)).json();
+  expect(metadata).toMatchObject({ issuer, token_endpoint: `${issuer}/oauth/token` });
 });
 
 test('nothing is written to the console', async () => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { newClient } from '../../support/oauth.ts';
 import { ADMINISTRATOR } from '../../support/billing.ts';
-import { newDeveloper } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
+import { publishedKeyIds } from '../../support/signing-keys.ts';
 
 const { api, clock } = await startTestService();
 const list = () =>
@@ -18,8 +17,7 @@ test('lists the keys that are published; that of ID tokens is made when it is ne
   };
   expect((await list()).body.data).toEqual([key]);
   clock.advance(1000);
-  // Its addresses are judged by the authorization server, which signs with both.
-  await newClient(api, await newDeveloper(api));
+  expect((await publishedKeyIds(api)).length).toBe(2);
   const made = clock.now().toISOString();
   expect((await list()).body.data).toEqual([
     { ...key, alg: 'RS256', created_at: made, active_from: made },
