@@ -29,7 +29,9 @@ test("README's calls work as printed, with the values that the terminal shows", 
     /^(URL|APP_ID|SECRET|KEY)=.*$/gm,
     (_, name: keyof typeof values) => `${name}=${values[name]}`,
   );
-  const further = ["The developer's side", 'Money', 'Agents'].flatMap((heading) => shellBlocks(readme, heading));
+  const further = ["The developer's side", 'Money', 'Agents'].flatMap((heading) =>
+    shellBlocks(readme, heading),
+  );
   const script = [set, ...calls, ...further]
     .join('')
     .replaceAll('/tmp/', `${await temporaryFolder()}/`)

@@ -90,10 +90,12 @@ test('no answer of another operation says so, and no page', async () => {
     });
     expect(deprecationOf(headers), operationId).toEqual({ deprecation: null, sunset: null, link: null });
   }
-  for (const path of ['/', '/errors', '/deprecations', '/nowhere', '/openapi.json']) {
+  for (const path of ['/errors', '/deprecations', '/nowhere', '/openapi.json']) {
     const { headers } = await fetch(baseUrl + path);
     expect(deprecationOf(headers), path).toEqual({ deprecation: null, sunset: null, link: null });
   }
+  const home = deprecationOf((await fetch(baseUrl)).headers);
+  expect(home).toEqual({ deprecation: null, sunset: null, link: expect.not.stringContaining('deprecation') });
   // It is the operation that is deprecated: another method at its address is none.
   const { headers } = await fetch(`${baseUrl}/api/v1/client/login`);
   expect(deprecationOf(headers)).toEqual({ deprecation: null, sunset: null, link: null });

@@ -315,8 +315,11 @@ describe('NOT_FOUND', () => {
 
 describe('METHOD_NOT_ALLOWED', () => {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'PROPFIND'];
-  const pages = ['/', '/openapi.json', '/errors', '/errors/not-found', '/deprecations', '/metrics'].map(
+  const pages = ['/', '/errors', '/errors/not-found', '/deprecations', '/metrics'].map(
     (path) => [path, ['GET', 'HEAD']] as const,
+  );
+  const documents = ['/openapi.json', '/llms.txt', '/auth.md'].map(
+    (path) => [path, ['GET', 'HEAD', 'OPTIONS']] as const,
   );
   const paths = Object.entries(Object.groupBy(operations, ({ path }) => path)).map(
     ([path, own]) =>
@@ -326,7 +329,7 @@ describe('METHOD_NOT_ALLOWED', () => {
       ] as const,
   );
 
-  test.each([...paths, ...pages])('%s allows %j', async (path, allowed) => {
+  test.each([...paths, ...pages, ...documents])('%s allows %j', async (path, allowed) => {
     for (const method of methods.filter((each) => !(allowed as readonly string[]).includes(each))) {
       const answer = await raw(method, path, {});
       expect({ method, status: answer.status, code: answer.body['code'] }).toEqual({

@@ -33,6 +33,7 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
   extendLicenses: async (owner) => ({ license_ids: [(await newLicense(owner)).license_id] }),
   registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
+  claimAgent: async (owner) => ({ claim_token: await newClaim(owner) }),
   createCheckout: async ({ api }) => ({ plan_name: (await sellPlan(api)).name }),
   // Of one name and period there is one plan, on the whole service.
   createPlan: async () => ({ name: unique('Pro') }),
@@ -41,6 +42,14 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
     return { token: (await api.sandbox(sandbox)).body.token };
   },
 };
+
+/** Begins a registration that somebody can claim. */
+async function newClaim({ api }: Owner): Promise<string> {
+  const { body } = await api.post<components['schemas']['AgentRegistration']>('/api/v1/agent/register', {
+    type: 'anonymous',
+  });
+  return body.claim_token!;
+}
 
 /** Has the developer pay for a plan by the month. */
 async function subscribe({ api, developer }: Owner): Promise<void> {

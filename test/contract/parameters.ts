@@ -56,15 +56,6 @@ const makers: Readonly<Record<string, Maker>> = {
     await send(owner, 'POST', `${prefix.replace(/\/deliveries$/, '')}/test`);
     return idIn((await send(owner, 'GET', prefix)).body, 'delivery_id');
   },
-  // One that signs nothing yet: what others have been given stays good.
-  key_id: async ({ api }) => {
-    const { body } = await api.post<components['schemas']['SigningKeyList']>(
-      '/api/v2/admin/signing-keys',
-      undefined,
-      ADMINISTRATOR,
-    );
-    return body.data.find(({ state }) => state === 'pending')!.key_id;
-  },
   plan_id: async ({ api }) => (await sellPlan(api)).plan_id,
   checkout_id: async ({ api, developer }) =>
     (await openCheckout(api, developer, await sellPlan(api))).sessionId,
@@ -75,7 +66,7 @@ const makers: Readonly<Record<string, Maker>> = {
     const { body } = await api.call('GET', '/api/v2/dev/authorizations', undefined, developer);
     return idIn((body as { data: object[] }).data[0]!, 'authorization_id');
   },
-  // Of a new one, which signs nothing yet.
+  // Of a new one, which signs nothing yet: what others have been given stays good.
   key_id: async ({ api }) => {
     const { body } = await api.post('/api/v2/admin/signing-keys', undefined, ADMINISTRATOR);
     return idIn((body as { data: object[] }).data[0]!, 'key_id');

@@ -125,16 +125,22 @@ describe('the metadata', () => {
       }),
     );
     expect(openid).toEqual(oauth);
-    expect(await service.services.authorizationServer.metadata()).toEqual(openid);
+    const grants = [
+      'authorization_code',
+      'refresh_token',
+      'client_credentials',
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ];
+    // Assertions are taken, and advertised where an issuer is trusted.
+    const assertions = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+    const { grant_types_supported: known, ...own } = await service.services.authorizationServer.metadata();
+    expect((known as string[]).toSorted()).toEqual([...grants, assertions].toSorted());
+    const { agent_auth: agentAuth, grant_types_supported: served, ...rest } = openid!;
+    expect(rest).toEqual(own);
+    expect((served as string[]).toSorted()).toEqual(grants.toSorted());
+    expect(agentAuth).toMatchObject({ claim_uri: `${service.baseUrl}/api/v1/agent/claim` });
     expect(openid).toMatchObject({
       issuer: service.baseUrl,
-      grant_types_supported: expect.arrayContaining([
-        'authorization_code',
-        'refresh_token',
-        'client_credentials',
-        'urn:ietf:params:oauth:grant-type:device_code',
-        'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      ]),
       response_types_supported: ['code'],
       id_token_signing_alg_values_supported: ['RS256'],
       code_challenge_methods_supported: ['S256'],
