@@ -283,3 +283,23 @@ test('connections are used again, and an ended one costs no request', async () =
   expect((await post()).status).toBe(200);
   outbound.close();
 });
+
+describe('a document', () => {
+  test('is read as far as is asked for, with its headers, and under the same guard', async () => {
+    const port = await serve((incoming, response) => {
+      response.setHeader('cache-control', 'max-age=60').end(`${incoming.method} ${'x'.repeat(5000)}`);
+    });
+    const allowed = createOutboundHttp({ networks: LOOPBACK });
+    const question = { headers: { accept: 'application/json' }, signal };
+    const { status, headers, bytes } = await allowed.get(`http://127.0.0.1:${port}/`, question, 2000);
+    expect({ status, cached: headers['cache-control'], bytes: bytes.length }).toEqual({
+      status: 200,
+      cached: 'max-age=60',
+      bytes: 2000,
+    });
+    expect(bytes.toString()).toMatch(/^GET x+$/);
+    const guarded = createOutboundHttp({ networks: [] });
+    await expect(guarded.get(`http://127.0.0.1:${port}/`, question, 2000)).rejects.toThrow(OutboundFault);
+    expect(requests).toBe(1);
+  });
+});
