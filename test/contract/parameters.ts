@@ -1,4 +1,3 @@
-import type { components } from '../../generated/types.ts';
 import { newAgentToken } from '../operations/support/machine-payments.ts';
 import type { Api } from '../support/api.ts';
 import { ADMINISTRATOR, buy, openCheckout, sellPlan } from '../support/billing.ts';

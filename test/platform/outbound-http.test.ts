@@ -290,8 +290,8 @@ describe('a document', () => {
       response.setHeader('cache-control', 'max-age=60').end(`${incoming.method} ${'x'.repeat(5000)}`);
     });
     const allowed = createOutboundHttp({ networks: LOOPBACK });
-    const question = { headers: { accept: 'application/json' }, signal };
-    const { status, headers, bytes } = await allowed.get(`http://127.0.0.1:${port}/`, question, 2000);
+    const question = { headers: { accept: 'application/json' }, signal, maxBytes: 2000 };
+    const { status, headers, bytes } = await allowed.get(`http://127.0.0.1:${port}/`, question);
     expect({ status, cached: headers['cache-control'], bytes: bytes.length }).toEqual({
       status: 200,
       cached: 'max-age=60',
@@ -299,7 +299,7 @@ describe('a document', () => {
     });
     expect(bytes.toString()).toMatch(/^GET x+$/);
     const guarded = createOutboundHttp({ networks: [] });
-    await expect(guarded.get(`http://127.0.0.1:${port}/`, question, 2000)).rejects.toThrow(OutboundFault);
+    await expect(guarded.get(`http://127.0.0.1:${port}/`, question)).rejects.toThrow(OutboundFault);
     expect(requests).toBe(1);
   });
 });
