@@ -2,14 +2,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { components } from '../../generated/types.ts';
 import { catalogue } from '../../src/errors/catalogue.ts';
 import { sign, type V2Operation } from '../counting/signed.ts';
 import { access, credential, newChallenge } from '../operations/support/machine-payments.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { expectContract } from '../support/exchange.ts';
 import { newApp, newDeveloper, newHwid, newNonce, newSession, newUser, unique } from '../support/fixtures.ts';
-import { spawnService } from '../support/processes.ts';
+import { startIdentityProvider, trusting } from '../support/identity-provider.ts';
+import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { ADMIN_TOKEN, MASTER_KEY } from '../support/service.ts';
+import { AGENT_HANDLES, letInForEverything } from './support/agents.ts';
 import { clearApplication } from './support/clear.ts';
 import { bePaidByStripe, payForEverything } from './support/payments.ts';
 import { sendRaw } from './support/raw.ts';
@@ -177,7 +180,7 @@ describe('members that nobody may set', () => {
       return { rows: await dump(databaseUrl), answers };
     };
     /** Random values and what follows from them. */
-    const VARYING = /(^|_)(id|digest|sealed|hash|by|url|key|expire|signature)$/;
+    const VARYING = /(^|_)(id|digest|sealed|hash|by|url|key|jwk|expire|signature)$/;
     const withoutIds = (data: unknown): unknown =>
       JSON.parse(JSON.stringify(data).replaceAll(/"[a-z]{3}_[0-9a-z]{26}"/g, '"(varies)"'));
     const settled = (row: Record<string, unknown>) =>
@@ -481,7 +484,16 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
 
   test('neither the database nor the log of a process at LOG_LEVEL=trace holds one', async () => {
     const databaseUrl = await createTestDatabase();
-    const environment = { DATABASE_URL: databaseUrl, MASTER_KEY, ADMIN_TOKEN, LOG_LEVEL: 'trace' };
+    const provider = await startIdentityProvider();
+    const dataDir = await temporaryFolder();
+    const environment = {
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      MASTER_KEY,
+      ADMIN_TOKEN,
+      LOG_LEVEL: 'trace',
+      ...trusting(provider.issuer),
+    };
     const process_ = await spawnService(environment);
     const { api: remote } = process_;
     const secrets = new Map<string, string>([['master key', MASTER_KEY]]);
@@ -493,8 +505,12 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
 
     const email = `${unique('dev')}@example.com`;
     const password = keep('developer password', `pw-${randomBytes(12).toString('hex')}`);
-    const registered = await remote.post<{ token: string }>('/api/v2/dev/register', { email, password });
+    const registered = await remote.post<components['schemas']['DeveloperSession']>('/api/v2/dev/register', {
+      email,
+      password,
+    });
     const token = keep('developer token', registered.body.token);
+    const developer = { developerId: registered.body.developer_id, token, email, password };
     handles.add('developer token');
     await remote.post('/api/v2/dev/login', { email, password: keep('wrong password', `no-${password}`) });
     const made = await remote.post<{ app_id: string; secret: string }>(
@@ -593,6 +609,8 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
       headers: { 'content-type': 'application/octet-stream' },
     });
     await payForEverything(remote, token, keep);
+    await letInForEverything(remote, developer, { provider, dataDir, keep });
+    for (const each of AGENT_HANDLES) handles.add(each);
     const other = await bePaidByStripe(environment, token, keep);
     for (const each of ['agent token', 'payment token ', 'payment token declined', 'payment token at Stripe'])
       handles.add(each);

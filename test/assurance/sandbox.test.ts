@@ -61,7 +61,7 @@ describe('a token of the sandbox', () => {
   test('says nothing that it should not', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'sandbox+jwt', kid });
     expect(Buffer.from(payload, 'base64url').toString()).not.toContain(agent.hwid);
-    expect(Object.keys(claims).toSorted()).toEqual(['aud', 'exp', 'iat', 'iss', 'machine', 'sub']);
+    expect(Object.keys(claims).toSorted()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'machine', 'sub']);
   });
 
   test('respelt, flipped, cut or joined anew is none', async () => {

@@ -79,7 +79,12 @@ describe('a token that is revoked meanwhile', { timeout: 60_000 }, () => {
   test.each(ofDevelopers)('$operationId: done, or 401', async (operation) => {
     const request = await requestOf(service, operation);
     const { developer } = request.owner;
-    const { token, token_id } = await newApiToken(api, developer, ['read', 'write', 'auth:dev']);
+    const { token, token_id } = await newApiToken(api, developer, [
+      'read',
+      'write',
+      'auth:dev',
+      'agent:register',
+    ]);
     const statuses = await around(
       () => request.send({ token }),
       () => api.call('DELETE', `/api/v2/dev/tokens/${token_id}`, undefined, developer),

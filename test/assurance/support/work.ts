@@ -8,7 +8,8 @@ import type { TestService } from '../../support/service.ts';
  * Statements of a service's own accord: nodes say that they are alive, events are published, deliveries and jobs looked
  * after, and the test processor does what is due. Not those that add an event, which are somebody's work.
  */
-const OWN = /"?nodes"?|pgboss|webhook_|"?test_|relay_positions|"?position"? >|pg_stat|relpages/;
+const OWN =
+  /"?nodes"?|pgboss|webhook_|security_event_deliveries|"?signing_keys|"?test_|relay_positions|"?position"? >|pg_stat|relpages/;
 
 /** What the service asked of the database and how many passwords it hashed, beside what it answered. */
 export interface Work {
