@@ -1,21 +1,22 @@
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ApiError } from '../../src/errors/api-error.ts';
+import { sendEvent } from '../operations/support/agents.ts';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
+import { startIdentityProvider, trusting } from '../support/identity-provider.ts';
 import { discover, newClient } from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const AGENT = 'agt_01kb0p5c9hf4r7t0v3x6z9b2d5';
 
+const provider = await startIdentityProvider({ now: () => service.clock.now() });
 let service: TestService;
 let developer: Developer;
 let config: client.Configuration;
 let clientId: string;
 let basic: string;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService(trusting(provider.issuer));
   developer = await newDeveloper(service.api);
   const registered = await newClient(service.api, developer, {
     redirect_uris: [],
@@ -30,54 +31,58 @@ afterEach(() => vi.restoreAllMocks());
 
 const exchange = (parameters: Record<string, string>) =>
   client.genericGrantRequest(config, JWT_BEARER, parameters);
-const assertions = () => vi.spyOn(service.services.agents, 'exchangeAssertion');
-const isAgent = async () => ({
-  agentId: AGENT,
-  developerId: developer.developerId,
-  scopes: ['read', 'write', 'agent:execute'] as const,
-});
+const assertion = (claims: Readonly<Record<string, unknown>> = {}) =>
+  provider.grant(service.baseUrl, { claims: { client_id: clientId, ...claims } });
 
 describe('an assertion of an agent’s provider', () => {
-  test('gives an access token that acts for the developer, and no refresh token', async () => {
-    const asked = assertions().mockImplementation(isAgent);
-    const tokens = await exchange({ assertion: 'an.id.jag' });
-    expect(asked).toHaveBeenCalledWith('an.id.jag', clientId, { address: '127.0.0.1' });
+  test('gives an access token that acts for its subject until that is taken back, and no refresh token', async () => {
+    const tokens = await exchange({ assertion: await assertion({ sub: 'ada' }) });
     expect(tokens).toMatchObject({ expires_in: 3600, scope: 'read agent:execute' });
     expect(tokens.refresh_token).toBeUndefined();
-    expect(decodeJwt(tokens.access_token)).toMatchObject({ sub: developer.developerId, client_id: clientId });
     const { access_token: token } = tokens;
-    expect((await service.api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(200);
+    const apps = () => service.api.call('GET', '/api/v2/dev/apps', undefined, { token });
+    expect((await apps()).status).toBe(200);
+    const me = await service.api.call('GET', '/api/v2/dev/me', undefined, { token });
+    expect(decodeJwt(token)).toMatchObject({ sub: me.body['developer_id'], client_id: clientId });
+    expect(me.body).toMatchObject({ actor: { kind: 'agent' }, scopes: ['read', 'agent:execute'] });
     expect(await client.tokenIntrospection(config, token)).toMatchObject({
       active: true,
       client_id: clientId,
     });
-    await service.services.accessTokens.revoke(service.database.knex, { agentId: AGENT });
-    expect((await service.api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(401);
+    const event = await provider.event(service.baseUrl, 'secevent+jwt', { claims: { sub: 'ada' } });
+    expect((await sendEvent(service.api, event, 'secevent+jwt')).status).toBe(202);
+    expect((await apps()).status).toBe(401);
+    expect(await client.tokenIntrospection(config, token)).toEqual({ active: false });
   });
 
   test('can be for fewer scopes and for another resource', async () => {
-    assertions().mockImplementation(isAgent);
     const resource = `${service.baseUrl}/mcp`;
-    const { scope, access_token } = await exchange({ assertion: 'an.id.jag', scope: 'read write', resource });
+    const { scope, access_token } = await exchange({
+      assertion: await assertion(),
+      scope: 'read write',
+      resource,
+    });
     expect(scope).toBe('read');
     expect(decodeJwt(access_token).aud).toBe(resource);
     await expect(
-      exchange({ assertion: 'an.id.jag', resource: 'https://elsewhere.example' }),
+      exchange({ assertion: await assertion(), resource: 'https://elsewhere.example' }),
     ).rejects.toMatchObject({
       error: 'invalid_target',
     });
   });
 
-  test.each(['INVALID_ASSERTION', 'INTERACTION_REQUIRED'] as const)(
-    '%s is an invalid grant',
-    async (code) => {
-      assertions().mockRejectedValue(new ApiError(code));
-      await expect(exchange({ assertion: 'an.id.jag' })).rejects.toMatchObject({
-        status: 400,
-        error: 'invalid_grant',
-      });
-    },
-  );
+  test('that was used, or is of another client, is an invalid grant', async () => {
+    const used = await assertion();
+    await exchange({ assertion: used });
+    for (const refused of [used, await assertion({ client_id: 'another' }), 'an.id.jag']) {
+      await expect(exchange({ assertion: refused })).rejects.toMatchObject({ error: 'invalid_grant' });
+    }
+  });
+
+  test('of somebody who has an account and has not let the issuer in is an invalid grant', async () => {
+    const refused = await assertion({ email: developer.email });
+    await expect(exchange({ assertion: refused })).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
 
   test('one that is missing is an invalid request', async () => {
     await expect(exchange({})).rejects.toMatchObject({ error: 'invalid_request' });
@@ -99,7 +104,10 @@ describe('without a database', () => {
       'while a client is let in',
       () => vi.spyOn(service.services.limits, 'assertMayTry').mockRejectedValue(lost),
     ],
-    ['while it is served', () => assertions().mockRejectedValue(lost)],
+    [
+      'while it is served',
+      () => vi.spyOn(service.services.agents, 'exchangeAssertion').mockRejectedValue(lost),
+    ],
   ])('programs are told to come back, in JSON: lost %s', async (_when, lose) => {
     lose();
     const response = await token();

@@ -136,7 +136,8 @@ describe('the metadata', () => {
     const { grant_types_supported: known, ...own } = await service.services.authorizationServer.metadata();
     expect((known as string[]).toSorted()).toEqual([...grants, assertions].toSorted());
     const { agent_auth: agentAuth, grant_types_supported: served, ...rest } = openid!;
-    expect(rest).toEqual(JSON.parse(JSON.stringify(own)));
+    const documentation = { service_documentation: `${service.baseUrl}/auth.md` };
+    expect(rest).toEqual({ ...(JSON.parse(JSON.stringify(own)) as object), ...documentation });
     expect((served as string[]).toSorted()).toEqual(grants.toSorted());
     expect(agentAuth).toMatchObject({ claim_uri: `${service.baseUrl}/api/v1/agent/claim` });
     expect(openid).toMatchObject({

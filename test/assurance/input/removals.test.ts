@@ -84,6 +84,7 @@ describe('a token that is revoked meanwhile', { timeout: 60_000 }, () => {
       'write',
       'auth:dev',
       'agent:register',
+      'agent:execute',
     ]);
     const statuses = await around(
       () => request.send({ token }),
