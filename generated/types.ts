@@ -1101,7 +1101,7 @@ export interface paths {
         /**
          * Change a client
          * @description What is left out stays. Tokens that it holds keep their scopes until they end; an address that is taken away is no
-         *     longer redirected to.
+         *     longer redirected to. New addresses are only for a token that has the client's scopes itself.
          */
         patch: operations["updateOAuthClient"];
         trace?: never;
@@ -1124,6 +1124,7 @@ export interface paths {
         /**
          * Give a client another secret
          * @description The secret of before is taken no longer. Tokens that the client holds stay good. A public client has no secret: 400.
+         *     Only for a token that has the client's scopes itself, because the secret opens them: 403 `INSUFFICIENT_SCOPE`.
          */
         post: operations["rotateOAuthClientSecret"];
         delete?: never;

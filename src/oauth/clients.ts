@@ -69,8 +69,8 @@ export interface OAuthClients {
   ): Promise<OAuthClient>;
   /** Deletes a client with all that it holds. @throws ApiError CLIENT_NOT_FOUND */
   delete(actor: Actor, clientId: string): Promise<void>;
-  /** @throws ApiError CLIENT_NOT_FOUND; VALIDATION_FAILED of a public client */
-  rotateSecret(actor: Actor, clientId: string): Promise<string>;
+  /** @throws ApiError CLIENT_NOT_FOUND, INSUFFICIENT_SCOPE; VALIDATION_FAILED of a public client */
+  rotateSecret(actor: Actor, held: readonly string[], clientId: string): Promise<string>;
   /** Seals secrets anew under the current master key. @returns how many it found */
   reseal(): Promise<number>;
   /** Deletes some of those that registered themselves and were not used for 90 days. @returns how many */
@@ -98,7 +98,8 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
     return row;
   };
 
-  async function assertRegistrable(held: readonly string[], scopes: readonly string[], metadata: Stored) {
+  /** Whoever has a client's secret, or is sent its codes, can do what it can. */
+  function assertHeld(held: readonly string[], scopes: readonly string[]): void {
     const missing = scopes.filter(
       (scope) => API_SCOPES.some((own) => own === scope) && !held.includes(scope),
     );
@@ -108,6 +109,10 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
         members: { scope: missing.join(' ') },
       });
     }
+  }
+
+  async function assertRegistrable(held: readonly string[], scopes: readonly string[], metadata: Stored) {
+    assertHeld(held, scopes);
     const fault = clientFault(metadata) ?? (await authorizationServer.clientFault({ ...metadata }));
     if (fault) throw invalidMember(`/${fault.member}`, fault.detail);
   }
@@ -162,7 +167,8 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
         const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
         const after: OAuthClient = { ...before, ...given, updatedAt: clock.now() };
         const metadata = toStored(after);
-        await assertRegistrable(held, changes.scopes ?? [], metadata);
+        const opened = changes.redirectUris ? after.scopes : (changes.scopes ?? []);
+        await assertRegistrable(held, opened, metadata);
         const changed = {
           name: after.name,
           metadata: { ...row.metadata, ...metadata },
@@ -184,9 +190,10 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
       });
     },
 
-    async rotateSecret(actor, clientId) {
+    async rotateSecret(actor, held, clientId) {
       return knex.transaction(async (trx) => {
         const row = required(await store.lockClient(trx, actor.developerId, clientId));
+        assertHeld(held, toClient(row).scopes);
         if (row.secret_sealed === null) {
           throw new ApiError('VALIDATION_FAILED', { detail: 'A public client has no secret.' });
         }

@@ -4,6 +4,7 @@ import { newDeveloper } from '../../support/fixtures.ts';
 import { discover, newClient } from '../../support/oauth.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError } from '../support/errors.ts';
+import { apiToken } from '../../mcp/client.ts';
 import { auditLog } from '../support/tokens.ts';
 
 const service = await startTestService();
@@ -42,4 +43,19 @@ test('a public client has none', async () => {
 test('of another developer there is none', async () => {
   const { client_id } = await newClient(api, await newDeveloper(api));
   expectError(await rotate(client_id, (await newDeveloper(api)).token), 404, 'CLIENT_NOT_FOUND');
+});
+
+test('a token does not get the secret of a client that can do more', async () => {
+  const developer = await newDeveloper(api);
+  const machine = { redirect_uris: [], grant_types: ['client_credentials' as const] };
+  const registered = await newClient(api, developer, { ...machine, scopes: ['read', 'write'] });
+  const weak = await apiToken(api, developer.token, ['auth:dev', 'read']);
+  const { body } = await rotate(registered.client_id, weak);
+  expect(body).toMatchObject({ code: 'INSUFFICIENT_SCOPE', scope: 'write' });
+  const config = await discover(service.baseUrl, registered);
+  expect((await client.clientCredentialsGrant(config)).access_token).toBeDefined();
+  const redirected = { redirect_uris: ['https://elsewhere.example/'] };
+  const at = `/api/v2/dev/oauth-clients/${registered.client_id}`;
+  expectError(await api.call('PATCH', at, redirected, { token: weak }), 403, 'INSUFFICIENT_SCOPE');
+  expect((await api.call('PATCH', at, { name: 'Renamed' }, { token: weak })).status).toBe(200);
 });
