@@ -121,6 +121,14 @@ describe('a call that fails says what to do', () => {
 });
 
 describe('a key makes a call safe to repeat', () => {
+  test.each<[object]>([[{ toString: 1 }], [{}], [[]], [['a']]])('%j is none', async (key) => {
+    const { isError, text } = await agent.call('generate_licenses', wish, { idempotency_key: key });
+    expect({ isError, text }).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('- idempotency_key must be text or a number'),
+    });
+  });
+
   test.each([
     ['as an argument', (key: string) => [{ ...wish, idempotency_key: key }] as const],
     ['as metadata of the client', (key: string) => [wish, { idempotency_key: key }] as const],

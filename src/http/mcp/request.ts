@@ -29,7 +29,8 @@ export function toOperationRequest(
   { authorization, key }: { readonly authorization: string; readonly key?: unknown },
 ): OperationRequest {
   const { places, hasBody, method } = tool;
-  refuse(misplaced(tool, args));
+  const sentKey = places.has(KEY_ARGUMENT) ? (args[KEY_ARGUMENT] ?? key ?? undefined) : undefined;
+  refuse(misplaced(tool, sentKey === undefined ? args : { ...args, [KEY_ARGUMENT]: sentKey }));
   const at = (wanted: Place) =>
     [...places].filter(([name, place]) => place === wanted && args[name] !== undefined).map(([name]) => name);
   const path = tool.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -39,7 +40,6 @@ export function toOperationRequest(
     Object.fromEntries(at('query').map((name) => [name, String(args[name])])),
   ).toString();
   const body = Object.fromEntries(at('body').map((name) => [name, args[name]]));
-  const sentKey = places.has(KEY_ARGUMENT) ? (args[KEY_ARGUMENT] ?? key) : undefined;
   const headers = {
     accept: 'application/json',
     authorization,
