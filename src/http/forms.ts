@@ -1,4 +1,5 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { ApiError } from '../errors/api-error.ts';
 
 /** What a form of a few short fields needs, and no more. */
 const FORM_BYTES = 4096;
@@ -21,11 +22,12 @@ export function fieldOf(request: Request, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The status to answer with where a form cannot be read; undefined for an error of another kind. */
+/** The status to answer with where a form, or its address, cannot be read; undefined for an error of another kind. */
 export function formFault(error: unknown): number | undefined {
-  const { status, type } = error as { readonly status?: number; readonly type?: string };
-  // Of the parser of forms.
-  return type === undefined || status === undefined || status >= 500 ? undefined : status;
+  if (error instanceof ApiError) return undefined;
+  // Of the parser of forms, of what inflates them, and of the percent-encoding of a path.
+  const { status } = error as { readonly status?: unknown };
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
 function refuseForeign(webUrl: () => string, refuse: (response: Response) => void): RequestHandler {

@@ -5,7 +5,7 @@ import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
-import { fieldOf, isForeign } from './forms.ts';
+import { fieldOf, formFault, isForeign } from './forms.ts';
 
 type At = Parameters<Services['authorizationServer']['interaction']>[0];
 type Surface = Parameters<Services['authorizationServer']['handle']>[2];
@@ -175,9 +175,8 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     next: (error: unknown) => void,
   ): void {
     if (response.headersSent) return next(error);
-    const { status, type } = error as { readonly status?: number; readonly type?: string };
-    // Of the parser of forms.
-    if (type !== undefined && status !== undefined && status < 500) {
+    const status = formFault(error);
+    if (status !== undefined) {
       return send(response, status, { kind: 'error', error: 'invalid_request', description: undefined });
     }
     const fault = surfaceOf(request, response).fault(error);

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { startTestService } from '../support/service.ts';
+
+const service = await startTestService();
+
+test.each(['/oauth/interaction/%', '/oauth/interaction/%ff', '/agent/claim/%'])(
+  'the address %s is nobody’s fault but of whoever sends it',
+  async (path) => {
+    expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(400);
+  },
+);
+
+test.each(['/oauth/interaction/x', `/agent/claim/${'x'.repeat(43)}`])(
+  'so is a form at %s that cannot be inflated',
+  async (path) => {
+    const { status } = await fetch(`${service.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' },
+      body: 'no gzip',
+    });
+    expect(status).toBe(400);
+  },
+);
