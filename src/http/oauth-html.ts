@@ -174,7 +174,8 @@ function placeOf(redirectUri: string | undefined): string | undefined {
   const url = redirectUri === undefined ? null : URL.parse(redirectUri);
   if (!url) return undefined;
   if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) return 'a program on this machine';
-  return url.host === '' ? `a program on this machine (${url.protocol})` : url.host;
+  // Of a scheme of its own the rest says nothing, whatever host it looks like.
+  return /^https?:$/.test(url.protocol) ? url.host : `a program on this machine (${url.protocol})`;
 }
 
 /** A page that says one thing. */

@@ -2,6 +2,7 @@ const LOOPBACKS = ['localhost', '127.0.0.1', '[::1]'];
 
 /** What the authorization server needs to know of a client: metadata of RFC 7591. */
 export interface RegisteredMetadata {
+  readonly client_name?: unknown;
   readonly grant_types?: readonly string[] | undefined;
   readonly redirect_uris?: readonly string[] | undefined;
   readonly post_logout_redirect_uris?: readonly string[] | undefined;
@@ -50,8 +51,15 @@ export function clientFault(metadata: RegisteredMetadata): ClientFault | undefin
   return undefined;
 }
 
+/** What people can read, and nothing that turns or hides what stands around it: as the contract has names. */
+const NAME = /^[^\p{Cc}\p{Cs}\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]{1,100}$/u;
+
 /** What is wrong with a client that registers itself. */
 export function selfRegistrationFault(metadata: RegisteredMetadata): ClientFault | undefined {
+  const { client_name: name } = metadata;
+  if (name !== undefined && !(typeof name === 'string' && NAME.test(name) && name.trim() !== '')) {
+    return { member: 'client_name', detail: 'must be 1 to 100 visible characters' };
+  }
   if ((metadata.grant_types ?? []).some((type) => !SELF_REGISTERED.includes(type))) {
     return { member: 'grant_types', detail: `must only have ${SELF_REGISTERED.join(', ')}` };
   }
@@ -66,4 +74,20 @@ function isRefreshed(grantTypes: readonly string[]) {
 function isOpenHttp(uri: string): boolean {
   const url = URL.parse(uri);
   return url?.protocol === 'http:' && !LOOPBACKS.includes(url.hostname);
+}
+
+/**
+ * Whether an address is a registered one of this machine but for its port, which a program learns when it begins to
+ * listen (RFC 8252, section 7.3).
+ */
+export function isLoopbackOf(registered: readonly string[], uri: string): boolean {
+  const asked = withoutPort(uri);
+  return asked !== undefined && registered.some((each) => withoutPort(each) === asked);
+}
+
+function withoutPort(uri: string): string | undefined {
+  const url = URL.parse(uri);
+  if (url?.protocol !== 'http:' || !LOOPBACKS.includes(url.hostname) || uri.includes('#')) return undefined;
+  if (url.username !== '' || url.password !== '') return undefined;
+  return `${url.hostname}${url.pathname}${url.search}`;
 }

@@ -23,7 +23,7 @@ import type { SigningAlg } from '../signing-keys/signing-key-state.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import type { Knex } from 'knex';
 import { createAdapterFactory } from './adapter.ts';
-import { selfRegistrationFault } from './client-state.ts';
+import { isLoopbackOf, selfRegistrationFault } from './client-state.ts';
 import { exchanges } from './exchange.ts';
 import { ACCESS_TOKEN_SECONDS, type Issuance } from './issuance.ts';
 import { libraryNow } from './library-clock.ts';
@@ -290,6 +290,13 @@ export function createProvider(
   const { persist } = provider.Session.prototype;
   provider.Session.prototype.persist = async function persistKnown(this: { exp?: number }) {
     return this.exp === undefined ? '' : persist.call(this as never);
+  };
+
+  // The library lets only those do so that call themselves native, which hardly a program does that registers itself.
+  const { redirectUriAllowed } = provider.Client.prototype;
+  provider.Client.prototype.redirectUriAllowed = function isAllowed(uri) {
+    if (redirectUriAllowed.call(this, uri)) return true;
+    return this.clientAuthMethod === 'none' && isLoopbackOf(this.redirectUris ?? [], uri);
   };
 
   const { compareClientSecret } = provider.Client.prototype;

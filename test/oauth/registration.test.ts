@@ -69,12 +69,53 @@ describe('dynamic client registration (RFC 7591)', () => {
     [{ redirect_uris: [REDIRECT_URI], grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
     [{ redirect_uris: [REDIRECT_URI], scope: 'everything' }, 'invalid_client_metadata'],
     [{ redirect_uris: [REDIRECT_URI], client_name: 7 }, 'invalid_client_metadata'],
-    [{ redirect_uris: [REDIRECT_URI], client_name: 'a\u0000b' }, 'invalid_request'],
+    [{ redirect_uris: [REDIRECT_URI], client_name: 'a\u0000b' }, 'invalid_client_metadata'],
+    [{ redirect_uris: [REDIRECT_URI], client_name: 'Bank\u202egnp' }, 'invalid_client_metadata'],
+    [{ redirect_uris: [REDIRECT_URI], client_name: '\ud800' }, 'invalid_client_metadata'],
+    [{ redirect_uris: [REDIRECT_URI], client_name: 'a'.repeat(101) }, 'invalid_client_metadata'],
+    [{ redirect_uris: [REDIRECT_URI], client_name: ' ' }, 'invalid_client_metadata'],
     ['[]', 'invalid_request'],
     ['{', 'invalid_request'],
   ])('%j is refused', async (metadata, error) => {
     const { status, body } = await register(metadata);
     expect({ status, error: body['error'] }).toEqual({ status: 400, error });
+  });
+
+  const asked = async (metadata: object, redirectUri: string) => {
+    const { body } = await register(metadata);
+    const query = new URLSearchParams({
+      client_id: body['client_id']!,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    return new Browser(service.baseUrl).open(`/oauth/authorize?${query}`);
+  };
+  const PUBLIC = { token_endpoint_auth_method: 'none' };
+
+  test.each([
+    ['http://localhost/callback', 'http://localhost:51234/callback', PUBLIC, 200],
+    ['http://127.0.0.1:1/callback?a=b', 'http://127.0.0.1:51234/callback?a=b', PUBLIC, 200],
+    ['http://[::1]/', 'http://[::1]:51234/', PUBLIC, 200],
+    ['http://localhost/callback', 'http://localhost:51234/elsewhere', PUBLIC, 400],
+    ['http://localhost/callback', 'http://localhost.example:51234/callback', PUBLIC, 400],
+    ['http://localhost/callback', 'http://me@localhost:51234/callback', PUBLIC, 400],
+    ['https://client.example/callback', 'https://client.example:444/callback', PUBLIC, 400],
+    ['http://localhost/callback', 'http://localhost:51234/callback', {}, 400],
+  ])('of %s, %s is the same but for the port of a program', async (registered, sent, metadata, status) => {
+    expect((await asked({ ...metadata, redirect_uris: [registered] }, sent)).status).toBe(status);
+  });
+
+  test('a scheme of its own does not make a program look like a host', async () => {
+    const uri = 'com.evil.app://bank.example/callback';
+    const { status, html } = await asked(
+      { ...PUBLIC, application_type: 'native', redirect_uris: [uri] },
+      uri,
+    );
+    expect(status).toBe(200);
+    expect(html).toContain('a program on this machine (com.evil.app:)');
+    expect(html).not.toContain('bank.example');
   });
 
   test('an address registers so many clients in a minute', async () => {
