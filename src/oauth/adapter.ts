@@ -8,6 +8,7 @@ import { addressBlock } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { selfRegistrationFault } from './client-state.ts';
+import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import { libraryNow } from './library-clock.ts';
 import type { Records } from './records.ts';
@@ -19,7 +20,7 @@ interface Dependencies {
   readonly registeredClients: RegisteredClients;
   readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
   readonly bearerTokens: BearerTokens;
-  readonly limits: Pick<Limits, 'assertMayTry' | 'countFailure'>;
+  readonly limits: Pick<Limits, 'assertMayTry' | 'count' | 'countFailure'>;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -52,8 +53,13 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
   const none = async () => undefined;
 
   const recordsOf = (model: string): Adapter => ({
-    upsert: (id, payload, expiresIn) =>
-      records.put(exchanges.getStore()?.trx ?? knex, model, id, payload, expiresIn),
+    async upsert(id, payload, expiresIn) {
+      const exchange = exchanges.getStore();
+      if (model === 'Interaction' && payload['result'] === undefined) {
+        await countOne(limits, ['oauth', 'interaction'], exchange?.address ?? '');
+      }
+      await records.put(exchange?.trx ?? knex, model, id, payload, expiresIn);
+    },
     find: (id) => records.find(model, { id }),
     findByUid: (uid) => records.find(model, { uid }),
 

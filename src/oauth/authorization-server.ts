@@ -5,6 +5,7 @@ import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { ApiError } from '../errors/api-error.ts';
 import type { ClientFault } from './client-state.ts';
+import { countOne } from './counting.ts';
 import { exchanges, type Exchange } from './exchange.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import type { OAuthPage } from './page.ts';
@@ -41,6 +42,12 @@ export interface AuthorizationServer extends Interactions {
 
 /** Where browsers come back to after they were asked. */
 const RETURNS = /^\/oauth\/(authorize|device)\/[^/]+$/;
+/** What is remembered for whoever asks, and by which method it is. */
+const COUNTED: Readonly<Record<string, string>> = {
+  [ROUTES.registration]: 'POST',
+  [ROUTES.device_authorization]: 'POST',
+  [ROUTES.code_verification]: 'GET',
+};
 /** What answers in JSON whatever the client accepts. */
 const FOR_PROGRAMS: readonly string[] = [
   ROUTES.token,
@@ -89,7 +96,10 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     }
     const { failure, surface } = exchange;
     ctx.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
-    if (failure !== undefined) return answerFailure(ctx, failure, surface, exchange.page !== undefined);
+    if (failure !== undefined) {
+      const isPage = exchange.page !== undefined || !FOR_PROGRAMS.includes(ctx.path);
+      return answerFailure(ctx, failure, surface, isPage);
+    }
     if (isFormPost(ctx)) return allowFormPost(ctx);
     if (ctx.oidc?.route === 'end_session' && !exchange.page && ctx.status === 200)
       return endWithoutSession(ctx);
@@ -152,14 +162,9 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     return exchange;
   }
 
-  async function countRegistration(path: string, address: string): Promise<void> {
-    if (path !== ROUTES.registration && path !== ROUTES.device_authorization) return;
-    const { exceeded, limit, windowSeconds, resetSeconds } = await limits.count(['oauth', path], address);
-    if (!exceeded) return;
-    throw new ApiError('TOO_MANY_REQUESTS', {
-      detail: `More than ${limit} requests within ${windowSeconds} seconds.`,
-      retryAfter: resetSeconds,
-    });
+  /** Everybody may have these remembered for a while, but not as many as he likes. */
+  async function countUnknown(method: string | undefined, path: string, address: string): Promise<void> {
+    if (COUNTED[path] === method) await countOne(limits, ['oauth', path], address);
   }
 
   return {
@@ -175,17 +180,21 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
       // there is nothing to say, and what is said all the same the library takes for a request.
       if (userCode !== undefined || RETURNS.test(url.pathname)) request.url = url.pathname;
       try {
-        if (request.method === 'POST') await countRegistration(url.pathname, surface.address);
+        await countUnknown(request.method, url.pathname, surface.address);
         await run(request, response, surface, { userCode });
       } catch (failure) {
         if (response.headersSent) throw failure;
         const { status, retryAfter, error, description } = surface.fault(failure);
+        const page = FOR_PROGRAMS.includes(url.pathname)
+          ? undefined
+          : surface.render({ kind: 'error', error, description });
         response.writeHead(status, {
-          'Content-Type': 'application/json',
+          'Content-Type': page ? 'text/html; charset=utf-8' : 'application/json',
           'Cache-Control': 'no-store',
+          ...page?.headers,
           ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
         });
-        response.end(JSON.stringify({ error, error_description: description }));
+        response.end(page?.html ?? JSON.stringify({ error, error_description: description }));
       }
     },
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import type { Client } from '../platform/address.ts';
+import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import type { OAuthPage, ShownClient } from './page.ts';
 import type { ProviderDependencies } from './provider.ts';
@@ -36,7 +37,7 @@ export interface At {
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 export function createInteractions(
-  { knex, registeredClients, developers, audit, newId }: ProviderDependencies,
+  { knex, registeredClients, developers, limits, audit, newId }: ProviderDependencies,
   current: () => Promise<Provider>,
 ): Interactions {
   async function withInteraction<Result>(
@@ -91,6 +92,8 @@ export function createInteractions(
     signIn: (at, { email, password }) =>
       withInteraction<string | undefined>(at, async (interaction, provider) => {
         if (interaction.prompt.name !== 'login') return undefined;
+        // One window with the logins of the API: a page must not be another way to try passwords.
+        await countOne(limits, ['developers'], at.client.address);
         const accountId = await developers.verifyPassword(email, password, at.client);
         const { session } = interaction;
         if (session && session.accountId !== accountId) {

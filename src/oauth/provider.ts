@@ -24,6 +24,7 @@ import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import type { Knex } from 'knex';
 import { createAdapterFactory } from './adapter.ts';
 import { isLoopbackOf, selfRegistrationFault } from './client-state.ts';
+import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import { ACCESS_TOKEN_SECONDS, type Issuance } from './issuance.ts';
 import { libraryNow } from './library-clock.ts';
@@ -244,6 +245,13 @@ export function createProvider(
 
     // Documents about clients are at addresses that somebody else has chosen.
     async fetch(url, options) {
+      await countOne(limits, ['oauth', 'document'], exchanges.getStore()?.address ?? '').catch(
+        (error: unknown) => {
+          // Otherwise the library would take it for the fault of the document.
+          fail(error);
+          throw error;
+        },
+      );
       const headers = Object.fromEntries(new Headers(options?.headers as Record<string, string>));
       const signal = options?.signal ?? AbortSignal.timeout(FETCHED_WITHIN_MS);
       const {
