@@ -53,9 +53,17 @@ export function createRequestLog(logger: Logger): RequestLog {
   };
 }
 
-/** The path, without what is a secret in it: whoever knows the address of such a page may see and use it. */
+/**
+ * The path, without what is a secret in it: whoever knows the address of such a page may see and use it. That of a page of
+ * the authorization server is its cookie too.
+ */
 function pathOf(url: string): string {
-  return url.split('?', 1)[0]!.replace(/^\/(pay|agent\/claim)\/[^/]+/, '/$1/[redacted]');
+  return url
+    .split('?', 1)[0]!
+    .replace(
+      /^\/(pay|agent\/claim|oauth\/(?:interaction|authorize|device(?!\/authorize$)))\/[^/]+/,
+      '/$1/[redacted]',
+    );
 }
 
 /** The code of an error in either model. */

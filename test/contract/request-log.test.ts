@@ -56,6 +56,17 @@ describe('at level info', async () => {
     expect(service.output().stderr).not.toContain('cs_test_secret');
   });
 
+  test.each([
+    ['/oauth/interaction/its-cookie', '/oauth/interaction/[redacted]'],
+    ['/oauth/authorize/its-cookie', '/oauth/authorize/[redacted]'],
+    ['/oauth/device/its-cookie', '/oauth/device/[redacted]'],
+    ['/oauth/device/authorize', '/oauth/device/authorize'],
+  ])('the address of a page that waits for somebody is a secret: %s', async (address, path) => {
+    const { headers } = await fetch(`${api.baseUrl}${address}`);
+    expect(await lineOf(service, headers)).toMatchObject({ path });
+    expect(service.output().stderr).not.toContain('its-cookie');
+  });
+
   test('every refused request has one line: who asked for what, and why not', async () => {
     const { headers } = await api.post('/api/v1/client/login', app.with({ username: 'ada' }));
     expect(await lineOf(service, headers)).toEqual({
