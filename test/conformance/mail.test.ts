@@ -386,3 +386,25 @@ test.each([
   expect(defaultMailbox(url)).toEqual({ name: 'Latchkey', address });
   expect(isMailAddress(address)).toBe(true);
 });
+
+test.each([
+  'example.com/a',
+  'example.com?a',
+  'example.com#, eve',
+  'example.com\\a',
+  'exa%6dple.com',
+  'exam\u00adple.com',
+  'exam\ufe0fple.com',
+  '127.0.0.1',
+  '2130706433',
+  '0x7f.1',
+])('%j is no domain of an address', (domain) => {
+  expect(isMailAddress(`ada@${domain}`)).toBe(false);
+});
+
+test.each(['example.com', 'Example.COM', 'faß.de', 'Bücher.example', 'xn--bcher-kva.example', 'localhost'])(
+  '%j is a domain of an address',
+  (domain) => {
+    expect(isMailAddress(`ada@${domain}`)).toBe(true);
+  },
+);

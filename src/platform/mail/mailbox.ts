@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { isIP } from 'node:net';
 
 /** Whom a mail is from. */
@@ -21,7 +21,7 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 /** Whether a text is one address that mail can be sent to, without a name or brackets. */
 export function isMailAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
-  const [local, domain] = [text.slice(0, Math.max(at, 0)), domainToASCII(text.slice(at + 1))];
+  const [local, domain] = [text.slice(0, Math.max(at, 0)), asciiDomain(text.slice(at + 1))];
   return (
     text.length <= LONGEST_ADDRESS &&
     Buffer.byteLength(local) <= LONGEST_LOCAL_PART_BYTES &&
@@ -29,6 +29,17 @@ export function isMailAddress(text: string): boolean {
     !CONTROL.test(text) &&
     domain.split('.').every((label) => DOMAIN_LABEL.test(label))
   );
+}
+
+/**
+ * A domain as servers know it. The parser is that of URLs: it forgives paths, escapes and characters that nobody sees, by
+ * which one mailbox would have any number of addresses.
+ * @returns an empty text where the domain is not written as itself, or is an IP address
+ */
+function asciiDomain(text: string): string {
+  const ascii = domainToASCII(text);
+  const isItself = [ascii, domainToUnicode(ascii)].includes(text.toLowerCase());
+  return isItself && isIP(ascii) === 0 ? ascii : '';
 }
 
 /** Whether a text can stand in one line of a mail's head. */
