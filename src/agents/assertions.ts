@@ -109,7 +109,9 @@ export function createAssertions({ issuers, clock, issuer: own }: Dependencies):
       assertAudience(payload);
       return { payload, issuer };
     } catch (error) {
-      throw error instanceof errors.JOSEError ? toAssertionError(error) : error;
+      if (error instanceof AssertionError) throw error;
+      // Any other error is one of the key: an issuer may publish what no key can be made of.
+      throw toAssertionError(error);
     }
   }
 
@@ -244,7 +246,7 @@ function decodePayload(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
 }
 
-function toAssertionError(error: errors.JOSEError): AssertionError {
+function toAssertionError(error: unknown): AssertionError {
   const options = { cause: error };
   if (error instanceof errors.JWTExpired) return new AssertionError('expired', 'It has expired.', options);
   if (error instanceof errors.JWTClaimValidationFailed) {
