@@ -69,15 +69,17 @@ export function createSandboxAgents(deps: Dependencies): SandboxAgents {
       if (readClaimed(token)?.typ !== 'sandbox+jwt') return false;
       const session = await tokens.readSandboxToken(token);
       if (!session?.isUnique || session.expiresAt <= clock.now()) return false;
-      await knex.transaction(async (trx) => {
+      return knex.transaction(async (trx) => {
         const digest = tokenDigest(token);
         await lockClaimToken(trx, digest);
-        if (await findClaim(trx, digest)) return;
+        if (await findClaim(trx, digest)) return true;
         const owner = await findCredential(trx, digest);
+        // A token that was made for an agent is the agent's credential, or was revoked.
+        if (!owner && (await agentStore.findAgent(trx, session.username))) return false;
         const agentId = owner?.agent_id ?? (await registerAgent(trx, token, session.expiresAt, client));
         await open(trx, { agentId, email: null, type: null, scopes: POST_CLAIM_SCOPES }, token);
+        return true;
       });
-      return true;
     },
   };
 }

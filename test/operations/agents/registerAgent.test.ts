@@ -138,6 +138,10 @@ describe('an agent that names an e-mail address', () => {
     const answer = await registerEmail(api, email.toUpperCase());
     expectError(answer, 429, 'TOO_MANY_REQUESTS');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(3000);
+    // What leads to the same mailbox.
+    const [local, domain] = email.split('@') as [string, string];
+    expectError(await registerEmail(api, `${local}+other@${domain}`), 429, 'TOO_MANY_REQUESTS');
+    expectFaults(await registerEmail(api, `${local}@exam\u00adple.com`), '/assertion');
     expect((await registerEmail(api, newEmail())).status).toBe(200);
   });
 });
@@ -425,6 +429,18 @@ describe('the keys of an issuer', () => {
     expect(provider.fetches()).toBe(before + 2);
     provider.answer.cacheControl = undefined;
   });
+
+  test.each([{ n: 'AQAB' }, { n: 5 }, { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }])(
+    'that are no keys sign nothing: %j',
+    async (broken) => {
+      Object.assign((await provider.rotate('RS256')).publicJwk, broken);
+      clock.advance(31 * SECOND);
+      await refused(await grant(), 'invalid_signature');
+      await provider.rotate();
+      clock.advance(31 * SECOND);
+      expect((await registerGrant(api, await grant())).status).toBe(200);
+    },
+  );
 
   test('that cannot be fetched are 503, and the assertion works later', async () => {
     clock.advance(DAY);

@@ -53,6 +53,15 @@ describe('by the agent itself', () => {
     expect(await isAlive(api, body.credential)).toBe(false);
   });
 
+  test('a token of the sandbox, which no claim brings back', async () => {
+    const { body } = await register(api, { type: 'anonymous', requested_credential_type: 'sandbox_token' });
+    await revokeCredential(api, body.credential);
+    expect(await isAlive(api, body.credential)).toBe(false);
+    const answer = await claim(api, { claim_token: body.credential, email: newEmail() });
+    expectError(answer, 401, 'INVALID_CLAIM_TOKEN');
+    expect(await isAlive(api, body.credential)).toBe(false);
+  });
+
   test('what is no credential gets the same answer', async () => {
     for (const credential of ['lka_unknown', 'x', 'a.b.c', (await newDeveloper(api)).token]) {
       expect((await revokeCredential(api, credential)).status).toBe(200);
