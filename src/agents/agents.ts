@@ -145,12 +145,13 @@ export interface ClaimPage {
   view(viewToken: string): Promise<ClaimView | undefined>;
   /**
    * Makes a new code of six digits for the agent: the last one counts, for ten minutes.
-   * @returns undefined like `view`; `denied` when the password is not that of the account
+   * @param chosen a password for an account that has none, which is opened for it where there is none; the empty text for none
+   * @returns undefined like `view`; `denied` when the password is not that of the account, or must not be chosen
    * @throws ApiError TOO_MANY_REQUESTS
    */
   confirm(
     viewToken: string,
-    password: string | undefined,
+    passwords: { readonly password: string; readonly chosen: string },
     client: Client,
   ): Promise<{ readonly otp: string; readonly expiresAt: Date } | { readonly denied: true } | undefined>;
   /** Ends the claim: this agent is not wanted. @returns whether there was one */

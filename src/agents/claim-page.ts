@@ -8,12 +8,15 @@ import type { Random } from '../platform/random.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { agentActor } from './agent-actor.ts';
 import type { ClaimPage } from './agents.ts';
-import { claimState, CODE_MS, codeFrom } from './claim-state.ts';
+import { canBeChosen, claimState, CODE_MS, codeFrom } from './claim-state.ts';
 import * as store from './claim-store.ts';
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly developers: Pick<Developers, 'find' | 'isPasswordOf'>;
+  readonly developers: Pick<
+    Developers,
+    'find' | 'isPasswordOf' | 'hashPassword' | 'openAccount' | 'givePassword'
+  >;
   readonly keys: Pick<Keys, 'claimCodeDigest'>;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -26,6 +29,25 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
   function stateOf(row: store.ClaimViewRow) {
     const state = claimState(row, clock.now());
     return state === 'open' && row.revoked_at ? 'expired' : state;
+  }
+
+  /**
+   * Gives the account of an address its password, so that its person can sign in and end what acts for him.
+   * @returns undefined where somebody else has chosen one at this moment
+   */
+  async function choose(
+    trx: Knex.Transaction,
+    email: string,
+    passwordHash: string,
+    client: Client,
+  ): Promise<string | undefined> {
+    const account = await developers.find(trx, email);
+    if (account?.hasPassword) return undefined;
+    const developerId =
+      account?.developerId ?? (await developers.openAccount(trx, { email, verified: true }, client));
+    if (developerId === undefined) return undefined;
+    const isGiven = await developers.givePassword(trx, developerId, passwordHash, client);
+    return isGiven ? developerId : undefined;
   }
 
   async function record(
@@ -55,28 +77,35 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
       };
     },
 
-    async confirm(viewToken, password, client) {
+    async confirm(viewToken, { password, chosen }, client) {
       const digest = tokenDigest(viewToken);
       const seen = await store.findClaimByView(knex, digest);
       if (!seen || seen.email === null || stateOf(seen) !== 'open') return undefined;
       const account = await developers.find(knex, seen.email);
       if (account?.hasPassword) {
-        const isHis = await developers.isPasswordOf(seen.email, password ?? '', client);
+        const isHis = await developers.isPasswordOf(seen.email, password, client);
         if (!isHis) return { denied: true };
       }
+      const isChosen = !account?.hasPassword && chosen !== '';
+      if (isChosen && !canBeChosen(chosen)) return { denied: true };
+      const chosenHash = isChosen ? await developers.hashPassword(chosen) : undefined;
       const otp = codeFrom(random.bytes(8));
       return knex.transaction(async (trx) => {
         const claim = await store.lockClaimByView(trx, digest);
         const now = clock.now();
         if (!claim || claimState(claim, now) !== 'open') return undefined;
+        const developerId =
+          chosenHash === undefined
+            ? account?.developerId
+            : await choose(trx, claim.email!, chosenHash, client);
         const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, claim.expires_at.getTime()));
         await store.updateClaim(trx, claim.claim_digest, {
-          developer_id: account?.developerId ?? null,
+          developer_id: developerId ?? null,
           otp_digest: keys.claimCodeDigest(claim.claim_digest, otp),
           otp_expires_at: expiresAt,
           otp_failures: 0,
         });
-        await record(trx, 'agent.claim_confirmed', claim, account?.developerId ?? null, client);
+        await record(trx, 'agent.claim_confirmed', claim, developerId ?? null, client);
         return { otp, expiresAt };
       });
     },

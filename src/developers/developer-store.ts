@@ -46,6 +46,19 @@ export async function insertDeveloperOnce(trx: Knex.Transaction, row: DeveloperR
   return inserted.length === 1;
 }
 
+/** Gives an account a password that has none. @returns whether it had none */
+export async function insertPassword(
+  trx: Knex.Transaction,
+  developerId: string,
+  passwordHash: string,
+  verifiedAt: Date,
+): Promise<boolean> {
+  const updated = await trx('developers')
+    .where({ developer_id: developerId, has_password: false })
+    .update({ password_hash: passwordHash, has_password: true, email_verified_at: verifiedAt });
+  return updated === 1;
+}
+
 /** Replaces a hash by one with newer parameters, unless the password was changed in the meantime. */
 export async function replacePasswordHash(
   db: Knex,

@@ -124,6 +124,20 @@ export interface Developers {
     account: { readonly email: string; readonly verified: boolean },
     client: Client,
   ): Promise<string | undefined>;
+  /**
+   * Gives an account that has none a password, inside the caller's transaction, for whoever has just proved to read mail of
+   * its address.
+   * @param passwordHash of `hashPassword`
+   * @returns whether it had none
+   */
+  givePassword(
+    trx: Knex.Transaction,
+    developerId: string,
+    passwordHash: string,
+    client: Client,
+  ): Promise<boolean>;
+  /** @throws ApiError TOO_MANY_REQUESTS when too many are waiting */
+  hashPassword(password: string): Promise<string>;
   /** Notes that somebody has just proved to read mail of an account's address. */
   noteVerified(trx: Knex.Transaction, developerId: string): Promise<void>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
@@ -306,6 +320,15 @@ export function createDevelopers(deps: Dependencies): Developers {
       await audit.record(trx, actor, { action: 'developer.opened_by_agent', target: developerId });
       return developerId;
     },
+
+    async givePassword(trx, developerId, passwordHash, { address }) {
+      if (!(await store.insertPassword(trx, developerId, passwordHash, clock.now()))) return false;
+      const actor = { kind: 'developer', id: developerId, developerId, address } as const;
+      await audit.record(trx, actor, { action: 'developer.password_chosen', target: developerId });
+      return true;
+    },
+
+    hashPassword: (password) => passwords.hash(password),
 
     noteVerified: (trx, developerId) =>
       store.updateDeveloper(trx, developerId, { email_verified_at: clock.now() }),

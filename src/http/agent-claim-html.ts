@@ -22,7 +22,10 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
         <input id="password" name="password" type="password" autocomplete="current-password" maxlength="128" required${
           denied ? ' aria-invalid="true" aria-describedby="password-fault" autofocus' : ''
         }>${denied ? '<p class="fault" id="password-fault">The name or the password is wrong.</p>' : ''}</div>`
-    : '';
+    : `<div class="field"><label for="new_password">A password, to sign in with later (you may leave it out)</label>
+        <input id="new_password" name="new_password" type="password" autocomplete="new-password" maxlength="128"${
+          denied ? ' aria-invalid="true" aria-describedby="password-fault" autofocus' : ''
+        }>${denied ? '<p class="fault" id="password-fault">A password has 8 to 128 characters.</p>' : ''}</div>`;
   return formPage(
     `${denied ? 'Error: ' : ''}An agent asks to act for you`,
     `<main class="narrow"><div class="card">
@@ -38,7 +41,7 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
       <p class="soft">${
         view.asksPassword
           ? 'You can revoke it at any time.'
-          : 'An account is opened for you if you have none. You can revoke the agent at any time.'
+          : 'An account is opened for you if you have none. With a password you can sign in and revoke the agent at any time.'
       }</p>
       <form method="post" action="${at}" novalidate>${password}
         <div class="actions"><button class="button" type="submit">Show the code for my agent</button></div></form>

@@ -45,7 +45,11 @@ export function createAgentClaimPages({ page, webUrl, clientOf }: AgentClaims): 
 
   router.post('/agent/claim/:view', form, async (request: Request<{ view: string }>, response: Response) => {
     const { view } = request.params;
-    const confirmed = await page.confirm(view, fieldOf(request, 'password'), clientOf(request));
+    const confirmed = await page.confirm(
+      view,
+      { password: fieldOf(request, 'password'), chosen: fieldOf(request, 'new_password') },
+      clientOf(request),
+    );
     if (!confirmed) return show(response, view, 200);
     if ('denied' in confirmed) return show(response, view, 422, true);
     send(response, 200, codePage(confirmed.otp, confirmed.expiresAt));

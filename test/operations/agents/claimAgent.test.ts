@@ -340,6 +340,41 @@ describe('an account with a password', () => {
   });
 });
 
+describe('an account without a password', () => {
+  const password = 'a password of her own';
+  const login = (email: string) => api.post<{ token: string }>('/api/v2/dev/login', { email, password });
+
+  test('gets one on the page, with which its person signs in and ends the agent', async () => {
+    const { email, claim_token, page, agentId } = await begun();
+    const [, otp] = /class="code">(\d{6})</.exec(
+      await (await submit(api, page, { new_password: password })).text(),
+    )!;
+    const { body } = await claim(api, { claim_token, otp });
+    expect(body.status).toBe('claimed');
+    const { token } = (await login(email)).body;
+    expect(await developerOf(api, token)).toBe(await developerOf(api, body.credential));
+    const ended = await api.call('DELETE', `/api/v2/dev/agents/${agentId}`, undefined, { token });
+    expect(ended.status).toBe(200);
+    expect(await isAlive(api, body.credential)).toBe(false);
+    const { body: log } = await api.call('GET', '/api/v2/dev/audit-log', undefined, { token });
+    expect(JSON.stringify(log)).toContain('developer.password_chosen');
+    expect(JSON.stringify(log)).not.toContain(password);
+  });
+
+  test('that an issuer’s word has opened gets one, too, once', async () => {
+    const email = newEmail();
+    const { body: opened } = await registerGrant(api, await provider.grant(baseUrl, { claims: { email } }));
+    const [one, other] = [await begun(email), await begun(email, {}, 2)];
+    expect((await submit(api, one.page, { new_password: 'short' })).status).toBe(422);
+    await submit(api, one.page, { new_password: password });
+    // The page asks for it from now on: no other one can be chosen.
+    expect((await submit(api, other.page, { new_password: 'another password' })).status).toBe(422);
+    expect(await developerOf(api, (await login(email)).body.token)).toBe(
+      await developerOf(api, opened.credential),
+    );
+  });
+});
+
 describe('the page', () => {
   test('says who asks for what, and GET gives nothing away', async () => {
     const email = newEmail();
