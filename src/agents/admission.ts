@@ -109,7 +109,11 @@ export function createAdmission(deps: Dependencies): Admission {
     client: Client,
   ): Promise<string> {
     const known = await agentStore.lockAgentOfSubject(trx, assertion, assertion.clientId);
-    if (known?.developer_id === developerId) return known.agent_id;
+    if (known?.developer_id === developerId) {
+      const actor = agentActor(known.agent_id, developerId, client);
+      await audit.record(trx, actor, { action: 'agent.let_in', target: known.agent_id });
+      return known.agent_id;
+    }
     // The subject has become another developer's in the meantime.
     if (known) {
       const actor = (of: string) => agentActor(known.agent_id, of, client);
