@@ -198,11 +198,11 @@ function verifiedEmail(payload: JWTPayload): string | undefined {
 }
 
 /**
- * Whether an account can be found and mailed by an address. One that is not in its normal form is refused: two that look
- * alike, and belong to two people, must not lead to one account.
+ * Whether an account can be found and mailed by an address: one in ASCII with a domain of several names, as the contract has
+ * those of accounts. Two that look alike, and belong to two people, must not lead to one account.
  */
 export function isClaimableEmail(email: string): boolean {
-  return email.normalize('NFKC') === email && isMailAddress(email);
+  return /^[!-~]+@[!-~]+\.[!-~]+$/.test(email) && isMailAddress(email);
 }
 
 function scopesOf(payload: JWTPayload): readonly string[] | undefined {

@@ -317,7 +317,10 @@ export function createClaims(deps: Dependencies): Claims {
 
 function assertEmail(email: string, pointer: string): void {
   if (isClaimableEmail(email)) return;
-  throw invalidMember(pointer, 'must be an address that mail can be sent to, in its normal form (NFKC)');
+  throw invalidMember(
+    pointer,
+    'must be an address that mail can be sent to, in ASCII and with a whole domain',
+  );
 }
 
 function invalidClaimToken(): ApiError {

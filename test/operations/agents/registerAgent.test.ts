@@ -209,6 +209,12 @@ describe('an ID-JAG', () => {
       [first, second, third].map(({ body }) => developerOf(api, body.credential)),
     );
     expect(new Set(ids).size).toBe(1);
+    // Each time it gets another credential, which is its developer's to know.
+    const db = await connectTo(databaseUrl);
+    const { rows } = await db.query(`select action from audit_log where target = $1 order by audit_id`, [
+      first.body.registration_id,
+    ]);
+    expect(rows).toEqual([{ action: 'agent.registered' }, { action: 'agent.let_in' }]);
   });
 
   test('gives a JWT that lives an hour', async () => {
@@ -249,6 +255,9 @@ describe('an ID-JAG', () => {
       { email_verified: 'true' },
       { email: 'no address' },
       { email: 'mi\u212ae@example.com' },
+      { email: '\u0130da@example.com' },
+      { email: 'ada@fa\u00df.de' },
+      { email: 'ada@localhost' },
       { email: 1 },
     ]) {
       await refused(await grant(claims), 'missing_verified_email');
