@@ -9,7 +9,9 @@ import { countOne } from './counting.ts';
 import { exchanges, type Exchange } from './exchange.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import type { OAuthPage } from './page.ts';
-import { createProvider, ROUTES, toClaims, type Library, type ProviderDependencies } from './provider.ts';
+import { toClaims } from './configuration.ts';
+import { ROUTES, type Library, type ProviderDependencies } from './library.ts';
+import { createProvider } from './provider.ts';
 
 /** What the authorization server needs of the server that it is part of. */
 export interface Surface {

@@ -5,7 +5,7 @@ import type { Client } from '../platform/address.ts';
 import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import type { OAuthPage, ShownClient } from './page.ts';
-import type { ProviderDependencies } from './provider.ts';
+import type { ProviderDependencies } from './library.ts';
 import { knownScopes } from './scope-state.ts';
 
 /** A page that waits for what somebody decides. Its cookie speaks for the browser that was sent there. */

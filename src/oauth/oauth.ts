@@ -3,7 +3,7 @@ import { createAuthorizationServer } from './authorization-server.ts';
 import { createAuthorizations, type Authorizations } from './authorizations.ts';
 import { createOAuthClients, type OAuthClients } from './clients.ts';
 import { createIssuance } from './issuance.ts';
-import type { ProviderDependencies } from './provider.ts';
+import type { ProviderDependencies } from './library.ts';
 import { createRecords } from './records.ts';
 import { createRegisteredClients } from './registered-clients.ts';
 
