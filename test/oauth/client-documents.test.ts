@@ -13,7 +13,7 @@ let host: string;
 let documents: Record<string, (url: string) => object>;
 let fetched = 0;
 beforeAll(async () => {
-  const { key, cert } = makeCertificate();
+  const { key, cert } = makeCertificate('127.0.0.1');
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, cert]);
   afterAll(() => setDefaultCACertificates(before));

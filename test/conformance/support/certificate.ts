@@ -1,17 +1,18 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 /**
- * Makes a key and a certificate for `localhost` and 127.0.0.1 that vouches for itself, valid until 2049 (X.509 version 3, RFC 5280).
+ * Makes a key and a certificate for `localhost` that vouches for itself, valid until 2049 (X.509 version 3, RFC 5280).
+ * @param address an IPv4 address that it is for, too
  * @returns both as PEM
  */
-export function makeCertificate(): { readonly key: string; readonly cert: string } {
+export function makeCertificate(address?: string): { readonly key: string; readonly cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'));
   const name = sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from('localhost')))));
   const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('490101000000Z')));
   const alternativeName = sequence(
     der(0x82, Buffer.from('localhost')),
-    der(0x87, Buffer.from([127, 0, 0, 1])),
+    ...(address === undefined ? [] : [der(0x87, Buffer.from(address.split('.').map(Number)))]),
   );
   const isAuthority = sequence(der(0x01, Buffer.from([0xff])));
   const extensions = sequence(
