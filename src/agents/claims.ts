@@ -1,11 +1,7 @@
 import type { Knex } from 'knex';
-import type { Audit } from '../audit/audit.ts';
-import type { Developers, Scope } from '../developers/developers.ts';
+import type { Scope } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
-import type { Keys } from '../keys/keys.ts';
 import type { Client } from '../platform/address.ts';
-import type { Clock } from '../platform/clock.ts';
-import { isSameSecret } from '../platform/constant-time.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Random } from '../platform/random.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
@@ -20,13 +16,12 @@ import {
   type InitiatedClaim,
 } from './agents.ts';
 import { isClaimableEmail } from './assertions.ts';
+import { createClaimCompletion, type CompletionDependencies } from './claim-completion.ts';
+import { invalidClaimToken, known, openAgent } from './claim-faults.ts';
 import type { ClaimMails } from './claim-mails.ts';
-import { CLAIM_MS, claimState, isCodeLive, mailDue, MAILS, readCode } from './claim-state.ts';
+import { CLAIM_MS, mailDue, MAILS } from './claim-state.ts';
 import * as store from './claim-store.ts';
 import { requestedType } from './credential-choice.ts';
-import type { Credentials } from './credentials.ts';
-import * as delegationStore from './delegation-store.ts';
-import type { Revocation } from './revocation.ts';
 import type { SandboxAgents } from './sandbox-agents.ts';
 
 export type ClaimedType = (typeof ASSERTION_CREDENTIALS)[number];
@@ -54,23 +49,16 @@ export interface Claims {
   claim(request: ClaimRequest, client: Client): Promise<InitiatedClaim | CompletedClaim>;
 }
 
-interface Dependencies {
-  readonly knex: Knex;
-  readonly developers: Pick<Developers, 'find' | 'openAccount' | 'noteVerified'>;
-  readonly credentials: Credentials;
-  readonly revocation: Pick<Revocation, 'revokeWhere'>;
+interface Dependencies extends CompletionDependencies {
   readonly claimMails: ClaimMails;
   readonly sandboxAgents: SandboxAgents;
-  readonly keys: Pick<Keys, 'claimCodeDigest'>;
-  readonly audit: Audit;
-  readonly clock: Clock;
   readonly random: Random;
   readonly newId: NewId;
 }
 
 export function createClaims(deps: Dependencies): Claims {
-  const { knex, developers, credentials, revocation, claimMails, sandboxAgents } = deps;
-  const { keys, audit, clock, random, newId } = deps;
+  const { knex, claimMails, sandboxAgents, audit, clock, random, newId } = deps;
+  const complete = createClaimCompletion(deps);
 
   const open: Claims['open'] = async (trx, { agentId, email, type, scopes }, given) => {
     const claimToken = given ?? `clm_${random.bytes(32).toString('base64url')}`;
@@ -131,21 +119,7 @@ export function createClaims(deps: Dependencies): Claims {
     const found = await store.findClaim(knex, digest);
     if (found) return found;
     if (!(await sandboxAgents.adopt(claimToken, open, client))) throw invalidClaimToken();
-    return (await store.findClaim(knex, digest)) ?? raise(invalidClaimToken());
-  }
-
-  function assertOpen(
-    claim: store.ClaimRow,
-    agent: agentStore.AgentRow | undefined,
-    claimedError: 'claimed_or_in_flight' | 'previously_claimed',
-  ): agentStore.AgentRow {
-    const state = claimState(claim, clock.now());
-    if (!agent || agent.revoked_at || state === 'rejected') throw invalidClaimToken();
-    if (state === 'claimed' || agent.developer_id !== null) {
-      throw new ApiError('ALREADY_CLAIMED', { members: { error: claimedError } });
-    }
-    if (state === 'expired') throw new ApiError('CLAIM_EXPIRED', { members: { error: 'claim_expired' } });
-    return agent;
+    return known(await store.findClaim(knex, digest));
   }
 
   /** The address that the mail goes to. */
@@ -168,15 +142,12 @@ export function createClaims(deps: Dependencies): Claims {
         : requestedType(requestedCredentialType, ASSERTION_CREDENTIALS);
     const seen = await find(claimToken, client);
     const seenAgent = await agentStore.findAgent(knex, seen.agent_id);
-    const email = emailFor(seen, assertOpen(seen, seenAgent, 'claimed_or_in_flight'), asked);
+    const email = emailFor(seen, openAgent(seen, seenAgent, clock.now(), 'claimed_or_in_flight'), asked);
     if (mailDue(seen, email, clock.now()) === 'send') await claimMails.assertMaySend(email, client);
     return knex.transaction(async (trx) => {
-      const claim = (await store.lockClaim(trx, seen.claim_digest)) ?? raise(invalidClaimToken());
-      const agent = assertOpen(
-        claim,
-        await agentStore.findAgent(trx, claim.agent_id),
-        'claimed_or_in_flight',
-      );
+      const claim = known(await store.lockClaim(trx, seen.claim_digest));
+      const found = await agentStore.findAgent(trx, claim.agent_id);
+      const agent = openAgent(claim, found, clock.now(), 'claimed_or_in_flight');
       const due = mailDue(claim, email, clock.now());
       if (due === 'too_many') throw tooManyMails(claim);
       const { attemptId } =
@@ -196,106 +167,6 @@ export function createClaims(deps: Dependencies): Claims {
       detail: `${MAILS} mails were sent for this claim: the last link still counts.`,
       retryAfter: Math.max(1, Math.ceil((expiresAt.getTime() - clock.now().getTime()) / 1000)),
     });
-  }
-
-  /**
-   * Whose the agent becomes.
-   * @returns undefined where an account has to be signed in to, and was not
-   */
-  async function developerFor(
-    trx: Knex.Transaction,
-    { email, developer_id: confirmedBy }: store.ClaimRow,
-    client: Client,
-  ): Promise<string | undefined> {
-    const account = await developers.find(trx, email!);
-    // Undefined also where somebody opens the account at this moment: it may have a password.
-    if (!account) return developers.openAccount(trx, { email: email!, verified: true }, client);
-    const { developerId, hasPassword } = account;
-    if (hasPassword && confirmedBy !== developerId) return undefined;
-    await developers.noteVerified(trx, developerId);
-    return developerId;
-  }
-
-  /** An issuer's word counts from now on, and the agent stands for what was there of its kind before. */
-  async function delegate(
-    trx: Knex.Transaction,
-    { agent_id: agentId, issuer, subject, client_id: clientId }: agentStore.AgentRow,
-    developerId: string,
-    client: Client,
-  ): Promise<void> {
-    if (issuer === null || subject === null || clientId === null) return;
-    const before = await agentStore.lockAgentOfSubject(trx, { issuer, subject }, clientId);
-    if (before) {
-      await revocation.revokeWhere(
-        trx,
-        { agent_id: before.agent_id },
-        {
-          actor: (of) => agentActor(agentId, of, client),
-          initiatingEntity: 'policy',
-          reason: 'superseded',
-        },
-      );
-    }
-    await delegationStore.putDelegation(trx, { issuer, subject }, developerId, clock.now());
-  }
-
-  async function complete(
-    claimToken: string,
-    otp: string,
-    request: ClaimRequest,
-    client: Client,
-  ): Promise<CompletedClaim> {
-    const { requestedCredentialType } = request;
-    const asked =
-      requestedCredentialType === undefined
-        ? undefined
-        : requestedType(requestedCredentialType, ASSERTION_CREDENTIALS);
-    const digest = tokenDigest(claimToken);
-    const seen = (await store.findClaim(knex, digest)) ?? raise(invalidClaimToken());
-    const seenAgent = (await agentStore.findAgent(knex, seen.agent_id)) ?? raise(invalidClaimToken());
-
-    // What it has come to is kept also where it is a refusal.
-    const result = await knex.transaction(async (trx): Promise<CompletedClaim | ApiError> => {
-      const { issuer, subject } = seenAgent;
-      if (issuer !== null && subject !== null) await delegationStore.lockSubject(trx, { issuer, subject });
-      const claim = (await store.lockClaim(trx, digest)) ?? raise(invalidClaimToken());
-      const agent = assertOpen(claim, await agentStore.lockAgent(trx, claim.agent_id), 'previously_claimed');
-      const now = clock.now();
-      if (!isCodeLive(claim, now)) return otpExpired();
-      if (!isSameSecret(claim.otp_digest!, keys.claimCodeDigest(digest, readCode(otp)))) {
-        await store.updateClaim(trx, digest, { otp_failures: claim.otp_failures + 1 });
-        return new ApiError('OTP_INVALID', { members: { error: 'otp_invalid' } });
-      }
-      const developerId = await developerFor(trx, claim, client);
-      if (developerId === undefined) {
-        await store.updateClaim(trx, digest, { otp_digest: null });
-        return otpExpired();
-      }
-      await delegate(trx, agent, developerId, client);
-      const { agent_id: agentId } = agent;
-      await agentStore.updateAgent(trx, agentId, {
-        developer_id: developerId,
-        email: claim.email,
-        claimed_at: now,
-      });
-      await store.updateClaim(trx, digest, {
-        completed_at: now,
-        otp_digest: null,
-        developer_id: developerId,
-      });
-      const scopes = claim.scopes as Scope[];
-      const kept = await credentials.upgrade(trx, agentId, scopes);
-      const type = asked ?? claim.requested_credential_type ?? (kept === 0 ? 'bearer_token' : undefined);
-      const credential = type && (await credentials.issue(trx, { agentId, developerId }, type, scopes));
-      await audit.record(trx, agentActor(agentId, developerId, client), {
-        action: 'agent.claimed',
-        target: agentId,
-        data: { registration_type: agent.registration_type, issuer, subject, scopes },
-      });
-      return { status: 'claimed', agentId, scopes, credential };
-    });
-    if (result instanceof ApiError) throw result;
-    return result;
   }
 
   return {
@@ -321,16 +192,4 @@ function assertEmail(email: string, pointer: string): void {
     pointer,
     'must be an address that mail can be sent to, in ASCII and with a whole domain',
   );
-}
-
-function invalidClaimToken(): ApiError {
-  return new ApiError('INVALID_CLAIM_TOKEN', { members: { error: 'invalid_claim_token' } });
-}
-
-function otpExpired(): ApiError {
-  return new ApiError('OTP_EXPIRED', { members: { error: 'otp_expired' } });
-}
-
-function raise(error: Error): never {
-  throw error;
 }
