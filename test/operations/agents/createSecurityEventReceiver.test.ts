@@ -156,9 +156,11 @@ test.each([
   expectFaults(await createReceiver(api, await newDeveloper(api), body), pointer);
 });
 
-test('a developer has 20 at most, also when all are added at once', async () => {
+test('a developer has 20 at most, also when the last ones are added at once', async () => {
   const developer = await newDeveloper(api);
-  const answers = await Promise.all(Array.from({ length: 24 }, () => createReceiver(api, developer, WANTED)));
+  for (let count = 0; count < 12; count += 1) await createReceiver(api, developer, WANTED);
+  // Not more at once: on a busy machine who waits too long for a connection gets 503.
+  const answers = await Promise.all(Array.from({ length: 12 }, () => createReceiver(api, developer, WANTED)));
   const refused = answers.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(4);
   for (const answer of refused) expectError(answer, 409, 'TOO_MANY_RECEIVERS');
