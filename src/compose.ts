@@ -13,7 +13,7 @@ import { composeProducts } from './compose/products.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { createHealth } from './health/health.ts';
 import { bindContract } from './http/contract.ts';
-import { PROTOCOL_VERSIONS, toolsOf } from './http/mcp/tools.ts';
+import { protocolVersions, toolsOf } from './http/mcp/tools.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Payments } from './platform/payments/index.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
@@ -57,7 +57,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
       ...document,
       servers: [{ url: foundation.baseUrl(), description: 'This server.' }],
     }),
-    mcp: { tools: toolsOf(document).map(({ tool }) => tool), protocolVersions: PROTOCOL_VERSIONS },
+    mcp: { tools: toolsOf(document).map(({ tool }) => tool), protocolVersions },
     authorizationServer: agents.authorizationServer.metadata,
     trustsIssuers: agents.agents.trustsIssuers,
     agentRevoked: agents.securityEvents.agentRevoked,

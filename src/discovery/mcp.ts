@@ -3,7 +3,7 @@ import { RESOURCE_METADATA_PATH } from '../addresses/addresses.ts';
 import type { Sources } from './sources.ts';
 
 /** Where a client of MCP finds the endpoint and how to speak to it, before it connects (SEP-2127). */
-export function serverCard({ addresses, contract, mcp }: Sources): object {
+export async function serverCard({ addresses, contract, mcp }: Sources): Promise<object> {
   const { title, version } = contract().info;
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
@@ -16,16 +16,16 @@ export function serverCard({ addresses, contract, mcp }: Sources): object {
       {
         type: 'streamable-http',
         url: addresses.mcp(),
-        supportedProtocolVersions: mcp.protocolVersions,
+        supportedProtocolVersions: await mcp.protocolVersions(),
       },
     ],
   };
 }
 
 /** The tool manifest: the card, what the server says of itself when a client connects, and the tools. */
-export function manifest(sources: Sources): object {
+export async function manifest(sources: Sources): Promise<object> {
   const { addresses, contract, mcp } = sources;
-  const { $schema: _schema, ...card } = serverCard(sources) as Record<string, unknown>;
+  const { $schema: _schema, ...card } = (await serverCard(sources)) as Record<string, unknown>;
   const { title, version } = contract().info;
   return {
     ...card,

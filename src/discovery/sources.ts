@@ -26,7 +26,10 @@ export interface Sources {
   /** The contract, at the address where it is served. */
   readonly contract: () => ContractDocument;
   /** The MCP endpoint: its tools as it lists them, and the versions of the protocol that it speaks. */
-  readonly mcp: { readonly tools: readonly object[]; readonly protocolVersions: readonly string[] };
+  readonly mcp: {
+    readonly tools: readonly object[];
+    readonly protocolVersions: () => Promise<readonly string[]>;
+  };
   /** What the authorization server says of itself. */
   readonly authorizationServer: () => Promise<ServerMetadata>;
   /** Whether agents may bring assertions of an issuer. */

@@ -19,7 +19,7 @@ async function discoveryOf({ baseUrl, webUrl, trustsIssuers }: Configuration): P
       () => webUrl,
     ),
     contract: () => contract,
-    mcp: { tools: [], protocolVersions: [] },
+    mcp: { tools: [], protocolVersions: async () => [] },
     authorizationServer: async () => ({
       issuer: baseUrl,
       scopes_supported: ['openid', 'write', 'read'],
@@ -123,7 +123,7 @@ test('what fails elsewhere fails here, and is not published', async () => {
       () => HOSTS.webUrl,
     ),
     contract: () => contract,
-    mcp: { tools: [], protocolVersions: [] },
+    mcp: { tools: [], protocolVersions: async () => [] },
     authorizationServer: async () => {
       throw new Error('lost');
     },

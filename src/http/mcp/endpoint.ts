@@ -1,10 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  JSONRPCMessageSchema,
-  type CallToolRequest,
-  type CallToolResult,
-  type JSONRPCMessage,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolRequest, CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import Negotiator from 'negotiator';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
@@ -21,7 +16,6 @@ import { CORS_HEADERS, isRebound, PREFLIGHT_HEADERS } from './origin.ts';
 import type { Arguments } from './request.ts';
 import { toErrorResult, toResult, type Problem } from './result.ts';
 import { problemAsRpc, refusalResponse, RPC, RpcRefusal } from './rpc-error.ts';
-import { answerMessage } from './server.ts';
 import { toolsOf, type ContractDocument } from './tools.ts';
 
 /** Where agents speak MCP: the path of `addresses.mcp()`. */
@@ -32,6 +26,9 @@ const MCP_SCOPE = 'agent:execute';
 export const FIRST_SCOPES = `${MCP_SCOPE} read`;
 
 const REPLAYED = 'Idempotency-Replayed';
+
+/** With the library, whose memory a service without agents never needs. */
+const library = () => import('./server.ts');
 
 /** An answer of MCP, and what it was about. */
 export interface McpAnswer {
@@ -114,6 +111,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     if (Array.isArray(value)) {
       throw new RpcRefusal(400, RPC.invalidRequest, 'Invalid request: one message at a time, no batch.');
     }
+    const { JSONRPCMessageSchema } = await library();
     const parsed = JSONRPCMessageSchema.safeParse(value);
     if (!parsed.success) {
       throw new RpcRefusal(
@@ -165,6 +163,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       assertScopes(message.params?.['name'], visit.scopes);
     }
     const version = request.headers['mcp-protocol-version'];
+    const { answerMessage } = await library();
     const response = await answerMessage(message, addresses.mcp(), version as string | undefined, {
       ...parts,
       websiteUrl: addresses.web(),

@@ -21,6 +21,8 @@ keys and users. Begin with list_applications: the other tools take its app_id. F
 user_id. Lists come in pages: pass next_cursor as cursor. Where a tool takes idempotency_key, send a new one for each
 intended effect, and the same one when you call again. A failed call says what to do; do not repeat it unchanged.`;
 
+export { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+
 /** What a server of MCP is made of. */
 export interface ServerParts {
   readonly version: string;

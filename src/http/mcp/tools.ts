@@ -2,7 +2,9 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { SchemaTranslator, type Schema, type Shape } from './schema.ts';
 
 /** Versions of the protocol that the endpoint speaks, the newest first. */
-export { SUPPORTED_PROTOCOL_VERSIONS as PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
+/** The versions of the protocol that the library speaks. */
+export const protocolVersions = async (): Promise<readonly string[]> =>
+  (await import('@modelcontextprotocol/sdk/types.js')).SUPPORTED_PROTOCOL_VERSIONS;
 
 /** Where an argument of a tool goes in the request to its operation. */
 export type Place = 'path' | 'query' | 'body' | 'key';

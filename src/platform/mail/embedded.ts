@@ -1,6 +1,5 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { createNewId } from '../ids.ts';
 import { toNodemailer } from './compose.ts';
 import { MailUnavailableError } from './errors.ts';
@@ -19,6 +18,8 @@ export function openEmbeddedMail(
     async send(message, signal) {
       signal?.throwIfAborted();
       const now = clock.now();
+      // It takes memory that most services with files for mails never need.
+      const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
       const composed = new MailComposer({ ...toNodemailer(message, from(), now), newline: '\r\n' });
       const content = await composed.compile().build();
       const name = `${now.toISOString().replaceAll(/[-:]/g, '')}_${newId('mail')}.eml`;
