@@ -132,7 +132,7 @@ export async function bindContract(
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
       const marks = operation as Marks;
       const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = marks;
-      if (!isJson(mediaTypes, request.headers)) {
+      if (!isJson(mediaTypes, exchange.request)) {
         const owner = identityOf(context).actor?.developerId ?? '';
         const hold = (body: AsyncIterable<Uint8Array>) => {
           exchange.isHeld = true;
@@ -218,12 +218,10 @@ function toResponse(answer: HandlerResponse<OperationId>): HttpResponse {
 }
 
 /** Whether a body is to be read as JSON: of an operation that takes other types too, unless it is one of them. */
-function isJson(mediaTypes: readonly string[], headers: ContractRequest['headers']): boolean {
+function isJson(mediaTypes: readonly string[], request: IncomingMessage): boolean {
   if (!mediaTypes.includes('application/json')) return false;
-  const sent = String(headers['content-type'] ?? '')
-    .split(';')[0]!
-    .trim()
-    .toLowerCase();
+  if (mediaTypes.length === 1) return true;
+  const sent = mediaTypeOf(request);
   return sent === 'application/json' || !mediaTypes.includes(sent);
 }
 

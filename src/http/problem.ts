@@ -15,7 +15,7 @@ export interface ProblemContext {
   readonly timestamp: Date;
   readonly webUrl: string;
   /** Where the metadata of the resource are that the request is for (RFC 9728). */
-  readonly resourceMetadata: string;
+  readonly resourceMetadata: () => string;
   /** Whether the request has brought a bearer token. */
   readonly hasToken: boolean;
   /** What a client should ask to be let do, where the resource tells it (RFC 6750, section 3). */
@@ -82,11 +82,11 @@ function bearerChallenge(
   error: ApiError,
   { resourceMetadata, hasToken, scope }: ProblemContext,
 ): string | undefined {
-  const parameters = { realm: 'latchkey', resource_metadata: resourceMetadata };
+  if (error.status !== 401 && error.code !== 'INSUFFICIENT_SCOPE') return undefined;
+  const parameters = { realm: 'latchkey', resource_metadata: resourceMetadata() };
   if (error.code === 'INSUFFICIENT_SCOPE') {
     return bearer({ ...parameters, error: 'insufficient_scope', scope: String(error.members?.['scope']) });
   }
-  if (error.status !== 401) return undefined;
   const isInvalid = error.code === 'UNAUTHORIZED' && hasToken;
   return bearer({
     ...parameters,

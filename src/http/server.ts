@@ -80,10 +80,8 @@ export function createHttpServer(deps: Dependencies): Server {
       requestId,
       timestamp: clock.now(),
       webUrl: webUrl(),
-      resourceMetadata: services.addresses.resourceMetadata(
-        request?.headers.host,
-        request ? pathOf(request) : '',
-      ),
+      resourceMetadata: () =>
+        services.addresses.resourceMetadata(request?.headers.host, request ? pathOf(request) : ''),
       hasToken: bearerToken(request?.headers.authorization) !== undefined,
       scope: request && pathOf(request) === MCP_PATH ? FIRST_SCOPES : undefined,
     });
