@@ -19,12 +19,13 @@ import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
 import type { Services } from './services.ts';
 
-/** The clock, the randomness, the hashing of passwords and a pace; the service's own when left out. */
+/** The clock, the randomness, the hashing of passwords and two paces; the service's own when left out. */
 export interface Sources {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly argon2?: Parameters<typeof compose>[0]['argon2'];
   readonly processorPauseMs?: number;
+  readonly lingerMs?: number;
 }
 
 /** A service that listens. */
@@ -53,7 +54,7 @@ export async function startService(
     logger,
     sources,
     async ({ services, server, payments, database, opened }, setUrls) => {
-      const drain = prepareDrain(server);
+      const drain = prepareDrain(server, sources.lingerMs);
       const membership = services.cluster.join();
       opened.defer(() => membership.leave());
       // Before anybody connects, so that whoever is let in misses nothing.

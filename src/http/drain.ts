@@ -16,9 +16,10 @@ const QUIET_TURNS = 3;
  * under way and what still comes on open connections, and asks each client to close. Idle connections are closed after
  * a moment, everything else by force after 6 seconds, but uploads and downloads that are under way after 7.5.
  * @param server before it listens
+ * @param lingerMs how long an idle connection may still bring a request; 1500 unless told
  * @returns stops it
  */
-export function prepareDrain(server: Server): () => Promise<void> {
+export function prepareDrain(server: Server, lingerMs = LINGER_MS): () => Promise<void> {
   // Node's own list leaves out what is no HTTP connection any more.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -33,13 +34,14 @@ export function prepareDrain(server: Server): () => Promise<void> {
       answer !== undefined && !answer.writableFinished && (answer.headersSent || isUploading(answer.req))
     );
   };
-  return () => drain(server, sockets, isBusy);
+  return () => drain(server, sockets, isBusy, lingerMs);
 }
 
 async function drain(
   server: Server,
   sockets: ReadonlySet<Socket>,
   isBusy: (socket: Socket) => boolean,
+  lingerMs: number,
 ): Promise<void> {
   let busy = 0;
   let lastRequest = Date.now();
@@ -62,7 +64,7 @@ async function drain(
       for (const socket of sockets) {
         if (now - started > CUT_AFTER_MS || !isBusy(socket)) socket.destroy();
       }
-    } else if (busy === 0 && now - lastRequest > LINGER_MS) server.closeIdleConnections();
+    } else if (busy === 0 && now - lastRequest > lingerMs) server.closeIdleConnections();
     await Promise.race([closed, delay(POLL_MS)]);
   }
 }

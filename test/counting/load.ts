@@ -118,12 +118,12 @@ export class LightClient {
   }
 }
 
-/** Sends again while the queue of password hashes is full, for as long as 25 seconds. */
+/** Sends again while the service is too busy to take it, as its `Retry-After` asks to, for as long as 25 seconds. */
 export async function patiently(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
   const deadline = Date.now() + 25_000;
   for (;;) {
     const answer = await send();
-    if (answer.status !== 429 || Date.now() > deadline) return answer;
+    if (![429, 503].includes(answer.status) || Date.now() > deadline) return answer;
     await delay(randomInt(30, 120));
   }
 }

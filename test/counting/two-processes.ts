@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, type ServiceProcess } from '../support/processes.ts';
 import { ADMIN_TOKEN } from '../support/service.ts';
@@ -24,7 +24,14 @@ export async function startTwoProcesses(settings: Record<string, string> = {}): 
   const databaseUrl = await createTestDatabase();
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
-  afterAll(() => database.end());
+  afterAll(async () => {
+    // A deadlock is answered as a busy service is, which a patient client does not see.
+    const { rows } = await database.query<{ deadlocks: number }>(
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    );
+    await database.end();
+    expect(rows[0]!.deadlocks, 'transactions that locked each other out').toBe(0);
+  });
   const environment = {
     DATABASE_URL: databaseUrl,
     MASTER_KEY: randomBytes(32).toString('base64'),

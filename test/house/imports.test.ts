@@ -5,6 +5,7 @@ import { filesWith, sources, type Source } from './sources.ts';
 const ENTRIES = ['src/main.ts', 'src/seed.ts', 'src/migrate.ts'];
 /** What the entry points are made of. */
 const STARTERS = [
+  'src/serve.ts',
   'src/service.ts',
   'src/command.ts',
   'src/config.ts',
@@ -345,9 +346,9 @@ describe('time, randomness and environment are parameters', () => {
     expect(filesWith(/\bsystemClock\b/)).toEqual(['src/platform/clock.ts', 'src/service.ts']);
     // The entry points hand it to the demo, which is made after the services.
     expect(filesWith(/\bsystemRandom\b/)).toEqual([
-      'src/main.ts',
       'src/platform/random.ts',
       'src/seed.ts',
+      'src/serve.ts',
       'src/service.ts',
     ]);
   });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,6 +28,8 @@ declare module 'vitest' {
 }
 
 export const TEMPLATE = 'latchkey_template';
+const MEMORY = '/dev/shm';
+const ENOUGH_BYTES = 6 * 2 ** 30;
 
 /** The address of a database on the tests' server, as `DATABASE_URL` takes it. */
 export function databaseUrl({ host, port, user }: PostgresServer, database: string): string {
@@ -36,7 +38,7 @@ export function databaseUrl({ host, port, user }: PostgresServer, database: stri
 
 /** Once a run: one real PostgreSQL, a migrated database that every test file copies, and the service's modules compiled. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
+  const dataDir = await roomyFolder();
   const compiled = join(dataDir, 'compiled');
   const compiling = compile(compiled);
   const logger = createLogger('warn');
@@ -44,6 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     fsync: 'off',
     synchronous_commit: 'off',
     full_page_writes: 'off',
+    max_wal_size: '256MB',
     max_connections: '400',
   };
   const server = await startEmbeddedPostgres({ dataDir, logger, settings });
@@ -71,11 +74,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Loads the service's modules once, for what Node keeps of it: a start that is refused at once is enough. */
+/** Loads the service's modules once, for what Node keeps of it. */
 async function compile(folder: string): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
-  await promisify(execFile)(process.execPath, [...START_FLAGS, 'src/main.ts'], {
+  await promisify(execFile)(process.execPath, [...START_FLAGS, 'src/serve.ts'], {
     cwd: new URL('../..', import.meta.url),
-    env: { PATH, HOME, NODE_COMPILE_CACHE: folder, PORT: 'none' },
-  }).catch(() => {});
+    env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
+  });
+}
+
+/** A folder in memory where the machine has room for one: hundreds of databases are copied and dropped. */
+async function roomyFolder(): Promise<string> {
+  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
+  return mkdtemp(join(bavail * bsize >= ENOUGH_BYTES ? MEMORY : tmpdir(), 'latchkey-test-'));
 }

@@ -59,6 +59,8 @@ export async function startTestService(
     clock,
     // Nobody tells it of a clock that a test has moved.
     processorPauseMs: 500,
+    // What the tests' client keeps open will bring no request any more.
+    lingerMs: 0,
     ...(hashing === 'once' && { argon2: knownHashes }),
   });
   afterAll(() => service.stop());
