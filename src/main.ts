@@ -1,10 +1,6 @@
 import { runCommand } from './command.ts';
-import { loadConfig, type Config } from './config.ts';
-import { demoBanner } from './demo/banner.ts';
-import { prepareDemo } from './demo/demo.ts';
-import { createLogger, type Logger } from './platform/logger.ts';
-import { systemRandom } from './platform/random.ts';
-import { startService, type RunningService } from './service.ts';
+import { loadConfig } from './config.ts';
+import { createLogger } from './platform/logger.ts';
 
 const EXIT_WITHIN_MS = 10_000;
 
@@ -13,7 +9,8 @@ await runCommand(
   async () => {
     const config = loadConfig(process.env);
     const logger = createLogger(config.logLevel);
-    const starting = start(config, logger);
+    // Most of a start is the loading of modules: a mistyped setting is refused before.
+    const starting = import('./serve.ts').then(({ serve }) => serve(config, logger));
 
     let stopping = false;
     const stop = async (signal: NodeJS.Signals) => {
@@ -33,15 +30,3 @@ await runCommand(
   },
   { signals: false },
 );
-
-async function start(config: Config, logger: Logger): Promise<{ service: RunningService; banner: string }> {
-  const service = await startService(config, logger);
-  if (!config.demo) return { service, banner: '' };
-  try {
-    const demo = await prepareDemo(service.services, service.database.knex, systemRandom);
-    return { service, banner: demoBanner(service.baseUrl, demo, systemRandom) };
-  } catch (error) {
-    logger.warn({ err: error }, 'the demo application could not be prepared');
-    return { service, banner: '' };
-  }
-}
