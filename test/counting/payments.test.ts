@@ -118,11 +118,11 @@ describe('one notice 100 times at once to both processes', () => {
     const opened = await open(buyer, kind);
     const notices = await says.paid(sessionOf(opened));
     const completed = notices.at(-1)!;
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, turn) => send(turn, completed)));
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, turn) => deliver(turn, completed)));
     expect(messages(answers)).toEqual({ '200 applied': 1, '200 repeated': 99 });
     const rest = notices.slice(0, -1);
     const more = await Promise.all(
-      rest.flatMap((notice) => Array.from({ length: 30 }, (_, turn) => send(turn, notice))),
+      rest.flatMap((notice) => Array.from({ length: 30 }, (_, turn) => deliver(turn, notice))),
     );
     expect(messages(more)).toEqual(
       rest.length > 0 ? { '200 applied': rest.length, '200 repeated': rest.length * 29 } : {},

@@ -118,17 +118,17 @@ test('generations of different sizes, credits, debits and refunds at once: never
     ...Array.from(
       { length: 10 },
       () => (turn: number) =>
-        client(turn).post(`${reseller.path}/credits`, { amount: 2.5 }, { token: app.token }),
+        patiently(() => client(turn).post(`${reseller.path}/credits`, { amount: 2.5 }, { token: app.token })),
     ),
     ...Array.from(
       { length: 10 },
       () => (turn: number) =>
-        client(turn).post(`${reseller.path}/debits`, { amount: 7.5 }, { token: app.token }),
+        patiently(() => client(turn).post(`${reseller.path}/debits`, { amount: 7.5 }, { token: app.token })),
     ),
     ...Array.from({ length: 20 }, () => async (turn: number) => {
       await delay(randomInt(0, 200));
       const id = keys.pop() ?? 'lic_01kazm8e3rfxkb0a6t2d5v9j1m';
-      return client(turn).post(`${BUY}/${id}/refund`, undefined, { token: reseller.token });
+      return patiently(() => client(turn).post(`${BUY}/${id}/refund`, undefined, { token: reseller.token }));
     }),
   ];
   const answers = await Promise.all(shuffled(work).map((send, turn) => send(turn)));
@@ -153,7 +153,9 @@ test('100 equal requests with one key: one debit and one answer; another body is
   /** Again as long as the first one runs. */
   const buy = async (turn: number) => {
     for (;;) {
-      const answer = await client(turn).post(BUY, wish(app, 3), { token: reseller.token, headers });
+      const answer = await patiently(() =>
+        client(turn).post(BUY, wish(app, 3), { token: reseller.token, headers }),
+      );
       if (answer.status !== 409) return answer;
       expect(answer.code).toBe('IDEMPOTENCY_KEY_IN_USE');
       await delay(randomInt(10, 60));
@@ -177,7 +179,9 @@ test('one key refunded 50 times at once is paid back once', async () => {
   const [key] = await reseller.keys(1);
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, turn) =>
-      client(turn).post(`${BUY}/${key!.license_id}/refund`, undefined, { token: reseller.token }),
+      patiently(() =>
+        client(turn).post(`${BUY}/${key!.license_id}/refund`, undefined, { token: reseller.token }),
+      ),
     ),
   );
   expect(tally(answers)).toEqual({ 200: 1, '404 LICENSE_NOT_FOUND': 49 });
