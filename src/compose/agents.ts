@@ -15,7 +15,7 @@ const TEST_NETWORK = 'latchkey-test';
 
 /** What programs do that act by themselves. */
 export function composeAgents(before: Foundation & Accounts & Messages & { readonly payments: Payments }) {
-  const { config, payments } = before;
+  const { config, database, payments } = before;
   const networkId = payments.processor === 'test' ? TEST_NETWORK : config.stripe?.networkId;
   const machinePayments = createMachinePayments({ ...before, networkId });
   const securityEvents = createSecurityEvents({
@@ -38,6 +38,13 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
     accessTokens,
     agents,
     bearerTokens,
-    ...createOAuth({ ...before, accessTokens, agents, bearerTokens, outbound }),
+    ...createOAuth({
+      ...before,
+      inOneTransaction: database.inOneTransaction,
+      accessTokens,
+      agents,
+      bearerTokens,
+      outbound,
+    }),
   };
 }

@@ -54,11 +54,10 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
 
   const recordsOf = (model: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
-      const exchange = exchanges.getStore();
       if (model === 'Interaction' && payload['result'] === undefined) {
-        await countOne(limits, ['oauth', 'interaction'], exchange?.address ?? '');
+        await countOne(limits, ['oauth', 'interaction'], exchanges.getStore()?.address ?? '');
       }
-      await records.put(exchange?.trx ?? knex, model, id, payload, expiresIn);
+      await records.put(knex, model, id, payload, expiresIn);
     },
     find: (id) => records.find(model, { id }),
     findByUid: (uid) => records.find(model, { uid }),

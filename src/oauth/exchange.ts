@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Knex } from 'knex';
 import type { Bearer } from '../bearer-tokens/bearer-tokens.ts';
 import type { OAuthPage } from './page.ts';
 
@@ -7,8 +6,6 @@ import type { OAuthPage } from './page.ts';
 export interface Exchange {
   /** Of the client, as our server has determined it. */
   readonly address: string;
-  /** Of the caller, where what is written must be of one piece with something else. */
-  readonly trx?: Knex.Transaction;
   /** What the page of a device's code is filled in with. */
   readonly userCode?: string | undefined;
   /** What is to be shown. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import type { Client } from '../platform/address.ts';
+import { lockExclusive } from '../platform/database/advisory-lock.ts';
 import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import type { OAuthPage, ShownClient } from './page.ts';
@@ -37,7 +38,7 @@ export interface At {
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 export function createInteractions(
-  { knex, registeredClients, developers, limits, audit, newId }: ProviderDependencies,
+  { inOneTransaction, registeredClients, developers, limits, audit, newId }: ProviderDependencies,
   current: () => Promise<Provider>,
 ): Interactions {
   async function withInteraction<Result>(
@@ -115,29 +116,29 @@ export function createInteractions(
         if (prompt.name !== 'consent' || !session) return undefined;
         const clientId = String(params['client_id']);
         const { accountId } = session;
-        const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-        const grant = found ?? new provider.Grant({ accountId, clientId, jti: newId('grt') } as never);
+        const { address } = at.client;
         const scopes = knownScopes(textOf(params['scope']));
-        grant.addOIDCScope(scopes);
-        for (const resource of [params['resource'] ?? []].flat())
-          grant.addResourceScope(String(resource), scopes);
-        // It lives on from now.
-        delete (grant as { exp?: number }).exp;
-        await knex.transaction(async (trx) => {
-          const actor = {
-            kind: 'developer',
-            id: accountId,
-            developerId: accountId,
-            address: at.client.address,
-          } as const;
-          await exchanges.run({ address: at.client.address, trx }, () => grant.save());
+        return inOneTransaction(async (trx) => {
+          // Of several clicks the first one is what counts: the others go where it went.
+          await lockExclusive(trx, `oauth interaction ${at.uid}`);
+          const waiting = await provider.Interaction.find(at.uid);
+          if (!waiting || waiting.result?.consent) return waiting?.returnTo;
+          const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+          const grant = found ?? new provider.Grant({ accountId, clientId, jti: newId('grt') } as never);
+          grant.addOIDCScope(scopes);
+          for (const resource of [params['resource'] ?? []].flat())
+            grant.addResourceScope(String(resource), scopes);
+          // It lives on from now.
+          delete (grant as { exp?: number }).exp;
+          await grant.save();
+          const actor = { kind: 'developer', id: accountId, developerId: accountId, address } as const;
           await audit.record(trx, actor, {
             action: 'authorization.granted',
             target: grant.jti,
             data: { client_id: clientId, scopes },
           });
+          return goOn(provider, at, { consent: { grantId: grant.jti } });
         });
-        return goOn(provider, at, { consent: { grantId: grant.jti } });
       }),
   };
 }

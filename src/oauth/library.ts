@@ -13,6 +13,7 @@ import type { BearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import type { Developers } from '../developers/developers.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/index.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Random } from '../platform/random.ts';
@@ -24,6 +25,7 @@ import type { RegisteredClients } from './registered-clients.ts';
 /** What the library is set up over. */
 export interface ProviderDependencies {
   readonly knex: Knex;
+  readonly inOneTransaction: Database['inOneTransaction'];
   readonly records: Records;
   readonly registeredClients: RegisteredClients;
   readonly issuance: Issuance;

@@ -49,6 +49,29 @@ describe('authorization code with PKCE', () => {
     expect(payload).toMatchObject({ sub: developer.developerId, client_id: registered.client_id });
   });
 
+  test('whoever clicks several times allows once', async () => {
+    const registered = await newClient(service.api, developer);
+    const browser = new Browser(service.baseUrl);
+    const config = await discover(service.baseUrl, registered);
+    const verifier = client.randomPKCECodeVerifier();
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'openid read',
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    const page = await browser.send(await browser.open(url), { ...developer, action: 'sign-in' });
+    const ends = await Promise.all([0, 1, 2].map(() => browser.send(page, { action: 'allow' })));
+    const last = ends.find((end) => end.url.href.startsWith(REDIRECT_URI))!;
+    await client.authorizationCodeGrant(config, last.url, { pkceCodeVerifier: verifier });
+
+    const { token } = developer;
+    const listed = async (path: string) =>
+      (await service.api.call<{ data: unknown[] }>('GET', path, undefined, { token })).body.data;
+    expect(await listed('/api/v2/dev/authorizations')).toHaveLength(1);
+    expect(await listed('/api/v2/dev/audit-log?action=authorization.granted')).toHaveLength(1);
+  });
+
   test('a code is good once; used again it ends what it has given', async () => {
     const registered = await newClient(service.api, developer);
     const { redeem, config } = await authorize(service.baseUrl, developer, registered);
