@@ -116,10 +116,14 @@ test(
     const later = await startTestService({ ...settings, DATABASE_URL: databaseUrl });
     const real = Date.now() - later.clock.now().getTime();
     later.clock.advance(real + DAY);
-    while ((await later.services.files.clearContents()) > 0);
-    const left = await sql('select 1 from blobs where clear_after is not null');
-    const files = await sql('select 1 from files');
-    expect([left.length, (await contents()).length]).toEqual([0, files.length]);
+    // Its own housekeeping may be at some of them.
+    await expect
+      .poll(async () => {
+        await later.services.files.clearContents();
+        return (await sql('select 1 from blobs where clear_after is not null')).length;
+      })
+      .toBe(0);
+    expect(await contents()).toHaveLength((await sql('select 1 from files')).length);
     expect((await download(api, downloadOf(app, 'b'))).content).toEqual(content);
   },
 );
