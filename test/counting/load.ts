@@ -118,7 +118,7 @@ export class LightClient {
   }
 }
 
-/** Sends again while the service is too busy to take it, as its `Retry-After` asks to, for as long as 25 seconds. */
+/** Sends again while the service is too busy to take it (429, 503), for as long as 25 seconds. */
 export async function patiently(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
   const deadline = Date.now() + 25_000;
   for (;;) {

@@ -2,7 +2,15 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import * as client from 'openid-client';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
-import { authorize, Browser, consent, discover, newClient, REDIRECT_URI } from '../support/oauth.ts';
+import {
+  authorize,
+  beginAuthorization,
+  Browser,
+  consent,
+  discover,
+  newClient,
+  REDIRECT_URI,
+} from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -52,20 +60,12 @@ describe('authorization code with PKCE', () => {
   test('whoever clicks several times allows once', async () => {
     const registered = await newClient(service.api, developer);
     const browser = new Browser(service.baseUrl);
-    const config = await discover(service.baseUrl, registered);
-    const verifier = client.randomPKCECodeVerifier();
-    const url = client.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: 'openid read',
-      code_challenge: await client.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    });
-    const page = await browser.send(await browser.open(url), { ...developer, action: 'sign-in' });
+    const { url, redeem } = await beginAuthorization(service.baseUrl, registered);
+    const { email, password, token } = developer;
+    const page = await browser.send(await browser.open(url), { email, password, action: 'sign-in' });
     const ends = await Promise.all([0, 1, 2].map(() => browser.send(page, { action: 'allow' })));
-    const last = ends.find((end) => end.url.href.startsWith(REDIRECT_URI))!;
-    await client.authorizationCodeGrant(config, last.url, { pkceCodeVerifier: verifier });
+    await redeem(ends.find((end) => end.url.href.startsWith(REDIRECT_URI))!.url);
 
-    const { token } = developer;
     const listed = async (path: string) =>
       (await service.api.call<{ data: unknown[] }>('GET', path, undefined, { token })).body.data;
     expect(await listed('/api/v2/dev/authorizations')).toHaveLength(1);

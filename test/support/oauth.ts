@@ -107,13 +107,11 @@ export async function consent(browser: Browser, opened: Opened, who: Developer):
   return page;
 }
 
-/** The code flow from its first redirect to the tokens. */
-export async function authorize(
+/** The address that the code flow begins at, and what its end needs. */
+export async function beginAuthorization(
   baseUrl: string,
-  who: Developer,
   registered: Registered,
   parameters: Record<string, string> = {},
-  browser = new Browser(baseUrl),
 ) {
   const config = await discover(baseUrl, registered);
   const verifier = client.randomPKCECodeVerifier();
@@ -126,14 +124,27 @@ export async function authorize(
     state,
     ...parameters,
   });
+  const redeem = (end: URL, more: Record<string, string> = {}) =>
+    client.authorizationCodeGrant(config, end, { pkceCodeVerifier: verifier, expectedState: state }, more);
+  return { config, url, verifier, redeem };
+}
+
+/** The code flow from its first redirect to the tokens. */
+export async function authorize(
+  baseUrl: string,
+  who: Developer,
+  registered: Registered,
+  parameters: Record<string, string> = {},
+  browser = new Browser(baseUrl),
+) {
+  const { config, url, verifier, redeem } = await beginAuthorization(baseUrl, registered, parameters);
   const end = await consent(browser, await browser.open(url), who);
   expect(end.url.href, end.html).toContain(parameters['redirect_uri'] ?? REDIRECT_URI);
-  const redeem = (more: Record<string, string> = {}) =>
-    client.authorizationCodeGrant(
-      config,
-      end.url,
-      { pkceCodeVerifier: verifier, expectedState: state },
-      more,
-    );
-  return { config, url: end.url, browser, verifier, redeem };
+  return {
+    config,
+    url: end.url,
+    browser,
+    verifier,
+    redeem: (more?: Record<string, string>) => redeem(end.url, more),
+  };
 }
