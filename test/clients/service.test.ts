@@ -28,6 +28,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
   let app: App;
   beforeAll(async () => {
     command = await build();
+    setClock(0);
     app = await newApp(service.api);
     await app.patch({ require_signatures: true });
   }, 180_000);

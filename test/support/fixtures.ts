@@ -88,7 +88,10 @@ export async function newApp(api: Api, developer?: Developer): Promise<App> {
     },
     async keys(amount, tier = 'Standard', durationDays = 30) {
       const wanted = { amount, tier, duration_days: durationDays };
-      const { body } = await api.post<Schemas['CreatedLicenses']>(`${path}/licenses`, wanted, { token });
+      const { status, body } = await api.post<Schemas['CreatedLicenses']>(`${path}/licenses`, wanted, {
+        token,
+      });
+      if (status !== 201) throw new Error(`POST ${path}/licenses answered ${status}`);
       return body.licenses.map(({ license_key }) => license_key);
     },
     with: (fields) => ({ app_id, secret, ...fields }),
