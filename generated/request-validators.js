@@ -4418,11 +4418,399 @@ return errors === 0;
 }
 
 exports.v19 = validate29;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
-const pattern44 = new RegExp("^[0-9]{4}-", "u");
-const formats10 = module1.fullFormats["date-time"];
+const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password","new_password"],"properties":{"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"new_password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.password === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.new_password === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "new_password"},message:"must have required property '"+"new_password"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.password !== undefined){
+let data1 = data0.password;
+if(typeof data1 === "string"){
+if(func2(data1) > 128){
+const err3 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.new_password !== undefined){
+let data2 = data0.new_password;
+if(typeof data2 === "string"){
+if(func2(data2) > 128){
+const err6 = {instancePath:instancePath+"/requestBody/new_password",schemaPath:"#/properties/requestBody/properties/new_password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func2(data2) < 8){
+const err7 = {instancePath:instancePath+"/requestBody/new_password",schemaPath:"#/properties/requestBody/properties/new_password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/new_password",schemaPath:"#/properties/requestBody/properties/new_password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+
+exports.v20 = validate30;
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.email === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "email"},message:"must have required property '"+"email"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.email !== undefined){
+let data1 = data0.email;
+if(typeof data1 === "string"){
+if(func2(data1) > 254){
+const err2 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern21.test(data1)){
+const err3 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(formats0.test(data1))){
+const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+
+exports.v21 = validate31;
+const schema33 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","password"],"properties":{"token":{"type":"string","minLength":1,"maxLength":200},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"end_access":{"type":"boolean"}}}},"required":["requestBody"]};
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.token === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.password === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.token !== undefined){
+let data1 = data0.token;
+if(typeof data1 === "string"){
+if(func2(data1) > 200){
+const err3 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.password !== undefined){
+let data2 = data0.password;
+if(typeof data2 === "string"){
+if(func2(data2) > 128){
+const err6 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func2(data2) < 8){
+const err7 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.end_access !== undefined){
+if(typeof data0.end_access !== "boolean"){
+const err9 = {instancePath:instancePath+"/requestBody/end_access",schemaPath:"#/properties/requestBody/properties/end_access/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+
+exports.v22 = validate32;
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+const pattern45 = new RegExp("^[0-9]{4}-", "u");
+const formats12 = module1.fullFormats["date-time"];
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4541,7 +4929,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev")) || (data3 === "agent:register")) || (data3 === "agent:execute"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema34.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4600,7 +4988,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern44.test(data4)){
+if(!pattern45.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -4610,7 +4998,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats10.validate(data4))){
+if(!(formats12.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -4645,15 +5033,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
-const schema33 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+exports.v23 = validate33;
+const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
+const schema36 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4758,7 +5146,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data2 === "web") || (data2 === "native"))){
-const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4927,7 +5315,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((((data8 === "authorization_code") || (data8 === "refresh_token")) || (data8 === "client_credentials")) || (data8 === "urn:ietf:params:oauth:grant-type:device_code")) || (data8 === "urn:ietf:params:oauth:grant-type:jwt-bearer"))){
-const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5010,7 +5398,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!((((((((data10 === "openid") || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
-const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5069,7 +5457,7 @@ vErrors.push(err32);
 errors++;
 }
 if(!(((data11 === "client_secret_basic") || (data11 === "client_secret_post")) || (data11 === "none"))){
-const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema32.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
+const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -5102,15 +5490,15 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate31;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
-const schema35 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+exports.v24 = validate34;
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
+const schema38 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5331,7 +5719,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((((((((data7 === "openid") || (data7 === "email")) || (data7 === "offline_access")) || (data7 === "read")) || (data7 === "write")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
-const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema34.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema37.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5400,14 +5788,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate32;
-const schema36 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v25 = validate35;
+const schema39 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5502,17 +5890,17 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate33;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
-const pattern49 = new RegExp("^[0-9a-f]{64}$", "u");
-const pattern50 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
-const pattern51 = new RegExp("^https?://", "u");
+exports.v26 = validate36;
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
+const pattern50 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern51 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
+const pattern52 = new RegExp("^https?://", "u");
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5597,7 +5985,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema37.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema40.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5660,7 +6048,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern49.test(data7)){
+if(!pattern50.test(data7)){
 const err12 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -5801,7 +6189,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern50.test(data13)){
+if(!pattern51.test(data13)){
 const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -5836,7 +6224,7 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(!pattern51.test(data14)){
+if(!pattern52.test(data14)){
 const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -6021,14 +6409,14 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema38 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
+exports.v27 = validate37;
+const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6103,15 +6491,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","duration_days","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
-const pattern55 = new RegExp("^[^\\u0000]*$", "u");
+exports.v28 = validate38;
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","duration_days","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
+const pattern56 = new RegExp("^[^\\u0000]*$", "u");
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6286,7 +6674,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern44.test(data4)){
+if(!pattern45.test(data4)){
 const err15 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -6296,7 +6684,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!(formats10.validate(data4))){
+if(!(formats12.validate(data4))){
 const err16 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -6331,7 +6719,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!pattern55.test(data5)){
+if(!pattern56.test(data5)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -6401,14 +6789,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate36;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v29 = validate39;
+const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6554,7 +6942,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(data4 === true)){
-const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema40.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema43.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6632,14 +7020,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate37;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v30 = validate40;
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6679,7 +7067,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern55.test(data1)){
+if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -6704,7 +7092,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern44.test(data2)){
+if(!pattern45.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -6714,7 +7102,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats10.validate(data2))){
+if(!(formats12.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -6749,14 +7137,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v31 = validate41;
+const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6796,7 +7184,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern55.test(data1)){
+if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -6843,14 +7231,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v32 = validate42;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6945,14 +7333,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate40;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v33 = validate43;
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7172,15 +7560,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate41;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"oneOf":[{"required":["user_ids"]},{"required":["all"]}],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
-const pattern65 = new RegExp("^[^\\u0000]+$", "u");
+exports.v34 = validate44;
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"oneOf":[{"required":["user_ids"]},{"required":["all"]}],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
+const pattern66 = new RegExp("^[^\\u0000]+$", "u");
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7400,7 +7788,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern65.test(data4)){
+if(!pattern66.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -7447,7 +7835,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(data5 === true)){
-const err20 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema45.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema48.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7480,14 +7868,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v35 = validate45;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7627,14 +8015,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v36 = validate46;
+const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7674,7 +8062,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern55.test(data1)){
+if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -7699,7 +8087,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern44.test(data2)){
+if(!pattern45.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -7709,7 +8097,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats10.validate(data2))){
+if(!(formats12.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -7744,14 +8132,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+exports.v37 = validate47;
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7836,14 +8224,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier","days"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true}}}},"required":["requestBody"]};
+exports.v38 = validate48;
+const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier","days"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true}}}},"required":["requestBody"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7983,14 +8371,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v39 = validate49;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8030,7 +8418,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data1 === "user") || (data1 === "hardware")) || (data1 === "network"))){
-const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema50.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8188,7 +8576,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern55.test(data5)){
+if(!pattern56.test(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -8213,7 +8601,7 @@ vErrors.push(err18);
 errors++;
 }
 if(typeof data6 === "string"){
-if(!pattern44.test(data6)){
+if(!pattern45.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -8223,7 +8611,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(formats10.validate(data6))){
+if(!(formats12.validate(data6))){
 const err20 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -8258,14 +8646,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
+exports.v40 = validate50;
+const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8315,7 +8703,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern55.test(data1)){
+if(!pattern56.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8350,7 +8738,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "public") || (data2 === "session"))){
-const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema51.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema54.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8383,14 +8771,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate48;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v41 = validate51;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8430,7 +8818,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern55.test(data1)){
+if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8475,15 +8863,15 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate49;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
-const pattern77 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+exports.v42 = validate52;
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
+const pattern78 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8533,7 +8921,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern77.test(data1)){
+if(!pattern78.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8580,15 +8968,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate50;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
-const pattern79 = new RegExp("^[A-Z]{3}$", "u");
+exports.v43 = validate53;
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const pattern80 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8673,7 +9061,7 @@ errors++;
 if(data0.currency !== undefined){
 let data2 = data0.currency;
 if(typeof data2 === "string"){
-if(!pattern79.test(data2)){
+if(!pattern80.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -8753,14 +9141,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate51;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"commission_margin":{"type":"number","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v44 = validate54;
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"commission_margin":{"type":"number","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8902,14 +9290,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate52;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","duration_days","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"price":{"type":"number","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
+exports.v45 = validate55;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","duration_days","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"price":{"type":"number","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9200,14 +9588,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v46 = validate56;
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9292,7 +9680,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern55.test(data2)){
+if(!pattern56.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -9327,14 +9715,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v47 = validate57;
+const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9453,7 +9841,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === "read") || (data3 === "write"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9512,7 +9900,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern44.test(data4)){
+if(!pattern45.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -9522,7 +9910,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats10.validate(data4))){
+if(!(formats12.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -9557,14 +9945,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","duration_days","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v48 = validate58;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","duration_days","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9804,7 +10192,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!pattern55.test(data5)){
+if(!pattern56.test(data5)){
 const err21 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -9839,16 +10227,16 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
-const pattern89 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
-const pattern90 = new RegExp("^([*]|[a-z_]+[.][a-z_]+)$", "u");
+exports.v49 = validate59;
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const pattern90 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
+const pattern91 = new RegExp("^([*]|[a-z_]+[.][a-z_]+)$", "u");
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9908,7 +10296,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern89.test(data1)){
+if(!pattern90.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -9987,7 +10375,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!pattern90.test(data3)){
+if(!pattern91.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -10068,7 +10456,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!pattern55.test(data4)){
+if(!pattern56.test(data4)){
 const err18 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -10103,14 +10491,14 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v50 = validate60;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10150,7 +10538,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern89.test(data1)){
+if(!pattern90.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -10229,7 +10617,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern90.test(data3)){
+if(!pattern91.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -10310,7 +10698,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern55.test(data4)){
+if(!pattern56.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -10357,14 +10745,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate58;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
+exports.v51 = validate61;
+const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10439,14 +10827,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate59;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
+exports.v52 = validate62;
+const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10476,7 +10864,7 @@ errors++;
 if(data0.since !== undefined){
 let data1 = data0.since;
 if(typeof data1 === "string"){
-if(!pattern44.test(data1)){
+if(!pattern45.test(data1)){
 const err2 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -10486,7 +10874,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!(formats10.validate(data1))){
+if(!(formats12.validate(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -10511,7 +10899,7 @@ errors++;
 if(data0.until !== undefined){
 let data2 = data0.until;
 if(typeof data2 === "string"){
-if(!pattern44.test(data2)){
+if(!pattern45.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -10521,7 +10909,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats10.validate(data2))){
+if(!(formats12.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -10601,14 +10989,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate60;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
+exports.v53 = validate63;
+const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10683,7 +11071,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema64.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema67.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10801,14 +11189,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate61;
-const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v54 = validate64;
+const schema68 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10883,7 +11271,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema65.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema68.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10928,14 +11316,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate62;
-const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":true}},"required":["requestBody"]};
+exports.v55 = validate65;
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":true}},"required":["requestBody"]};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10975,15 +11363,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate63;
-const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema68 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v56 = validate66;
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema71 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11033,7 +11421,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data1 === "subscription") || (data1 === "license_quota")) || (data1 === "reseller_balance"))){
-const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema67.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11126,7 +11514,7 @@ errors++;
 if(data0.currency !== undefined){
 let data4 = data0.currency;
 if(typeof data4 === "string"){
-if(!pattern79.test(data4)){
+if(!pattern80.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -11161,7 +11549,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema67.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11440,16 +11828,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate64;
-const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema70 = {"type":"integer","minimum":0,"maximum":2147483647};
-const schema71 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v57 = validate67;
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema73 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema74 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11745,14 +12133,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate65;
-const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+exports.v58 = validate68;
+const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11839,7 +12227,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
@@ -24025,86 +24413,90 @@ export const requestValidators = {
   "loginDeveloper": [bodies.v18, parameters.v0],
   "getDeveloper": [parameters.v0],
   "logoutDeveloper": [parameters.v0],
+  "endDeveloperSessions": [parameters.v0],
+  "changeDeveloperPassword": [bodies.v19, parameters.v0],
+  "requestPasswordReset": [bodies.v20, parameters.v0],
+  "resetDeveloperPassword": [bodies.v21, parameters.v0],
   "listApiTokens": [parameters.v8],
-  "createApiToken": [bodies.v19, parameters.v7],
+  "createApiToken": [bodies.v22, parameters.v7],
   "deleteApiToken": [parameters.v11],
   "listOAuthClients": [parameters.v8],
-  "createOAuthClient": [bodies.v20, parameters.v7],
+  "createOAuthClient": [bodies.v23, parameters.v7],
   "getOAuthClient": [parameters.v12],
   "deleteOAuthClient": [parameters.v12],
-  "updateOAuthClient": [bodies.v21, parameters.v12],
+  "updateOAuthClient": [bodies.v24, parameters.v12],
   "rotateOAuthClientSecret": [parameters.v13],
   "listAuthorizations": [parameters.v8],
   "revokeAuthorization": [parameters.v14],
   "listAuditLog": [parameters.v15],
   "listApplications": [parameters.v8],
-  "createApplication": [bodies.v22, parameters.v7],
+  "createApplication": [bodies.v25, parameters.v7],
   "getApplication": [parameters.v16],
   "deleteApplication": [parameters.v16],
-  "updateApplication": [bodies.v23, parameters.v16],
-  "rotateApplicationSecret": [bodies.v24, parameters.v17],
+  "updateApplication": [bodies.v26, parameters.v16],
+  "rotateApplicationSecret": [bodies.v27, parameters.v17],
   "endSecretOverlap": [parameters.v16],
   "listLicenses": [parameters.v18],
-  "createLicenses": [bodies.v25, parameters.v17],
+  "createLicenses": [bodies.v28, parameters.v17],
   "deleteUnusedLicenses": [parameters.v19],
-  "extendLicenses": [bodies.v26, parameters.v17],
+  "extendLicenses": [bodies.v29, parameters.v17],
   "importLicenses": [parameters.v17],
   "exportLicenses": [parameters.v20],
   "getLicense": [parameters.v21],
   "deleteLicense": [parameters.v21],
-  "updateLicense": [bodies.v27, parameters.v21],
-  "banLicense": [bodies.v28, parameters.v22],
+  "updateLicense": [bodies.v30, parameters.v21],
+  "banLicense": [bodies.v31, parameters.v22],
   "unbanLicense": [parameters.v21],
   "pauseLicense": [parameters.v21],
   "resumeLicense": [parameters.v21],
-  "transferLicense": [bodies.v29, parameters.v22],
+  "transferLicense": [bodies.v32, parameters.v22],
   "listUsers": [parameters.v23],
-  "createUser": [bodies.v30, parameters.v17],
-  "extendUsers": [bodies.v31, parameters.v17],
+  "createUser": [bodies.v33, parameters.v17],
+  "extendUsers": [bodies.v34, parameters.v17],
   "importUsers": [parameters.v17],
   "exportUsers": [parameters.v24],
   "getUser": [parameters.v25],
   "deleteUser": [parameters.v25],
-  "updateUser": [bodies.v32, parameters.v25],
-  "banUser": [bodies.v33, parameters.v26],
+  "updateUser": [bodies.v35, parameters.v25],
+  "banUser": [bodies.v36, parameters.v26],
   "unbanUser": [parameters.v25],
   "resetUserHwid": [parameters.v25],
-  "resetUserPassword": [bodies.v34, parameters.v25],
-  "extendUser": [bodies.v35, parameters.v26],
+  "resetUserPassword": [bodies.v37, parameters.v25],
+  "extendUser": [bodies.v38, parameters.v26],
   "listUserSessions": [parameters.v25],
   "endUserSessions": [parameters.v25],
   "listBans": [parameters.v27],
-  "createBan": [bodies.v36, parameters.v17],
+  "createBan": [bodies.v39, parameters.v17],
   "deleteBan": [parameters.v28],
   "listVariables": [parameters.v27],
   "getVariable": [parameters.v29],
-  "setVariable": [bodies.v37, parameters.v29],
+  "setVariable": [bodies.v40, parameters.v29],
   "deleteVariable": [parameters.v29],
   "listUserVariables": [parameters.v30],
-  "setUserVariable": [bodies.v38, parameters.v31],
+  "setUserVariable": [bodies.v41, parameters.v31],
   "deleteUserVariable": [parameters.v31],
   "listFiles": [parameters.v27],
   "getFile": [parameters.v32],
   "uploadFile": [parameters.v33],
   "deleteFile": [parameters.v32],
-  "updateFile": [bodies.v39, parameters.v32],
+  "updateFile": [bodies.v42, parameters.v32],
   "downloadFile": [parameters.v5],
   "listResellers": [parameters.v8],
-  "createReseller": [bodies.v40, parameters.v7],
+  "createReseller": [bodies.v43, parameters.v7],
   "getReseller": [parameters.v34],
   "deleteReseller": [parameters.v34],
-  "updateReseller": [bodies.v41, parameters.v34],
+  "updateReseller": [bodies.v44, parameters.v34],
   "listResellerPrices": [parameters.v34],
-  "setResellerPrices": [bodies.v42, parameters.v34],
-  "creditReseller": [bodies.v43, parameters.v35],
-  "debitReseller": [bodies.v43, parameters.v35],
+  "setResellerPrices": [bodies.v45, parameters.v34],
+  "creditReseller": [bodies.v46, parameters.v35],
+  "debitReseller": [bodies.v46, parameters.v35],
   "listResellerLedger": [parameters.v36],
   "listResellerTokens": [parameters.v36],
-  "createResellerToken": [bodies.v44, parameters.v35],
+  "createResellerToken": [bodies.v47, parameters.v35],
   "deleteResellerToken": [parameters.v37],
   "getOwnReseller": [parameters.v0],
   "listResellerLicenses": [parameters.v38],
-  "createResellerLicenses": [bodies.v45, parameters.v7],
+  "createResellerLicenses": [bodies.v48, parameters.v7],
   "refundResellerLicense": [parameters.v39],
   "listOwnLedger": [parameters.v8],
   "listResellerUsers": [parameters.v8],
@@ -24112,30 +24504,30 @@ export const requestValidators = {
   "listEvents": [parameters.v41],
   "streamEvents": [parameters.v42],
   "listWebhooks": [parameters.v27],
-  "createWebhook": [bodies.v46, parameters.v17],
+  "createWebhook": [bodies.v49, parameters.v17],
   "getWebhook": [parameters.v43],
   "deleteWebhook": [parameters.v43],
-  "updateWebhook": [bodies.v47, parameters.v43],
-  "rotateWebhookSecret": [bodies.v48, parameters.v44],
+  "updateWebhook": [bodies.v50, parameters.v43],
+  "rotateWebhookSecret": [bodies.v51, parameters.v44],
   "testWebhook": [parameters.v44],
-  "replayWebhookEvents": [bodies.v49, parameters.v44],
+  "replayWebhookEvents": [bodies.v52, parameters.v44],
   "listWebhookDeliveries": [parameters.v45],
   "getWebhookDelivery": [parameters.v46],
   "replayWebhookDelivery": [parameters.v47],
   "getStatistics": [parameters.v48],
-  "createCheckout": [bodies.v50, parameters.v7],
+  "createCheckout": [bodies.v53, parameters.v7],
   "getCheckout": [parameters.v49],
   "getSubscription": [parameters.v0],
-  "updateSubscription": [bodies.v51, parameters.v0],
+  "updateSubscription": [bodies.v54, parameters.v0],
   "listInvoices": [parameters.v8],
-  "receivePaymentNotice": [bodies.v52, parameters.v0],
+  "receivePaymentNotice": [bodies.v55, parameters.v0],
   "listAllPlans": [parameters.v8],
-  "createPlan": [bodies.v53, parameters.v7],
+  "createPlan": [bodies.v56, parameters.v7],
   "getPlan": [parameters.v50],
   "archivePlan": [parameters.v50],
-  "updatePlan": [bodies.v54, parameters.v50],
+  "updatePlan": [bodies.v57, parameters.v50],
   "listAllInvoices": [parameters.v51],
-  "refundInvoice": [bodies.v55, parameters.v52],
+  "refundInvoice": [bodies.v58, parameters.v52],
   "listSigningKeys": [parameters.v0],
   "rotateSigningKeys": [parameters.v7],
   "removeSigningKey": [parameters.v53],

@@ -8092,10 +8092,187 @@ return errors === 0;
 }
 
 exports.v32 = validate49;
-const schema112 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema114 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/AgentScopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+const schema112 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
+
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.ended === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.ended !== undefined){
+let data2 = data.ended;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err6 = {instancePath:instancePath+"/ended",schemaPath:"#/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate49.errors = vErrors;
+return errors === 0;
+}
+
+exports.v33 = validate50;
+const schema114 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+if(typeof data.message !== "string"){
+const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate50.errors = vErrors;
+return errors === 0;
+}
+
+exports.v34 = validate51;
+const schema116 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ApiToken"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema118 = {"type":"object","required":["token_id","name","scopes","expires_at","created_at"],"properties":{"token_id":{"type":"string"},"name":{"type":"string"},"scopes":{"$ref":"#/components/schemas/AgentScopes"},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8273,12 +8450,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8340,8 +8517,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate50(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+if(!(validate52(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 }
@@ -8381,14 +8558,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate52;
-const schema117 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
+exports.v35 = validate54;
+const schema121 = {"allOf":[{"type":"object","required":["status","token"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"token":{"type":"string"}}},{"$ref":"#/components/schemas/ApiToken"}]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8458,21 +8635,21 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+if(!(validate52(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
-validate52.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate54;
-const schema119 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/OAuthClient"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema121 = {"type":"object","required":["client_id","name","application_type","redirect_uris","post_logout_redirect_uris","grant_types","scopes","token_endpoint_auth_method","created_at","updated_at"],"properties":{"client_id":{"type":"string"},"name":{"type":"string"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","items":{"type":"string"}},"post_logout_redirect_uris":{"type":"array","items":{"type":"string"}},"grant_types":{"$ref":"#/components/schemas/GrantTypes"},"scopes":{"$ref":"#/components/schemas/ClientScopes"},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema122 = {"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}};
-const schema123 = {"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}};
+exports.v36 = validate56;
+const schema123 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/OAuthClient"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema125 = {"type":"object","required":["client_id","name","application_type","redirect_uris","post_logout_redirect_uris","grant_types","scopes","token_endpoint_auth_method","created_at","updated_at"],"properties":{"client_id":{"type":"string"},"name":{"type":"string"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","items":{"type":"string"}},"post_logout_redirect_uris":{"type":"array","items":{"type":"string"}},"grant_types":{"$ref":"#/components/schemas/GrantTypes"},"scopes":{"$ref":"#/components/schemas/ClientScopes"},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema126 = {"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}};
+const schema127 = {"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8613,7 +8790,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data2 === "web") || (data2 === "native"))){
-const err13 = {instancePath:instancePath+"/application_type",schemaPath:"#/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema121.properties.application_type.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/application_type",schemaPath:"#/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema125.properties.application_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8716,7 +8893,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((((data8 === "authorization_code") || (data8 === "refresh_token")) || (data8 === "client_credentials")) || (data8 === "urn:ietf:params:oauth:grant-type:device_code")) || (data8 === "urn:ietf:params:oauth:grant-type:jwt-bearer"))){
-const err21 = {instancePath:instancePath+"/grant_types/" + i2,schemaPath:"#/components/schemas/GrantTypes/items/enum",keyword:"enum",params:{allowedValues: schema122.items.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/grant_types/" + i2,schemaPath:"#/components/schemas/GrantTypes/items/enum",keyword:"enum",params:{allowedValues: schema126.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8799,7 +8976,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!((((((((data10 === "openid") || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
-const err27 = {instancePath:instancePath+"/scopes/" + i4,schemaPath:"#/components/schemas/ClientScopes/items/enum",keyword:"enum",params:{allowedValues: schema123.items.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/scopes/" + i4,schemaPath:"#/components/schemas/ClientScopes/items/enum",keyword:"enum",params:{allowedValues: schema127.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8858,7 +9035,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "client_secret_basic") || (data11 === "client_secret_post")) || (data11 === "none"))){
-const err31 = {instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"#/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema121.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"#/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema125.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8929,12 +9106,12 @@ vErrors.push(err36);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8996,8 +9173,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate55(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate57(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 }
@@ -9037,14 +9214,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate57;
-const schema125 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"client_secret":{"type":"string"}}},{"$ref":"#/components/schemas/OAuthClient"}]};
+exports.v37 = validate59;
+const schema129 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"client_secret":{"type":"string"}}},{"$ref":"#/components/schemas/OAuthClient"}]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9104,18 +9281,18 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!(validate55(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
-validate57.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate59;
-const schema127 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/OAuthClient"}]};
+exports.v38 = validate61;
+const schema131 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/OAuthClient"}]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9163,18 +9340,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate55(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
-validate59.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate61;
-const schema129 = {"type":"object","required":["status","client_id","client_secret"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"client_id":{"type":"string"},"client_secret":{"type":"string"}}};
+exports.v39 = validate63;
+const schema133 = {"type":"object","required":["status","client_id","client_secret"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"client_id":{"type":"string"},"client_secret":{"type":"string"}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9266,15 +9443,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate62;
-const schema131 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Authorization"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema133 = {"type":"object","required":["authorization_id","client_id","client_name","scopes","created_at","expires_at"],"properties":{"authorization_id":{"type":"string"},"client_id":{"type":"string"},"client_name":{"type":"string"},"scopes":{"type":"array","items":{"type":"string"}},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v40 = validate64;
+const schema135 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Authorization"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema137 = {"type":"object","required":["authorization_id","client_id","client_name","scopes","created_at","expires_at"],"properties":{"authorization_id":{"type":"string"},"client_id":{"type":"string"},"client_name":{"type":"string"},"scopes":{"type":"array","items":{"type":"string"}},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9560,15 +9737,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate63;
-const schema135 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema137 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v41 = validate65;
+const schema139 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AuditEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema141 = {"type":"object","required":["audit_id","app_id","actor","action","target","data","created_at"],"properties":{"audit_id":{"type":"string"},"app_id":{"type":"string","nullable":true},"actor":{"type":"object","required":["kind","id","address"],"properties":{"kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"id":{"type":"string"},"address":{"type":"string"}}},"action":{"type":"string"},"target":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9773,7 +9950,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((data6 === "developer") || (data6 === "api_token")) || (data6 === "oauth_client")) || (data6 === "agent")) || (data6 === "reseller")) || (data6 === "service")) || (data6 === "administrator"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema137.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/actor/kind",schemaPath:"#/components/schemas/AuditEntry/properties/actor/properties/kind/enum",keyword:"enum",params:{allowedValues: schema141.properties.actor.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9932,21 +10109,21 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate64;
-const schema139 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema141 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema142 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const schema143 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema144 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+exports.v42 = validate66;
+const schema143 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema145 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema146 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema147 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
+const schema148 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const func2 = module1;
 const func0 = module2;
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -10047,12 +10224,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10293,7 +10470,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema141.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema145.properties.status_code.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10526,8 +10703,8 @@ errors++;
 }
 }
 if(data.tiers !== undefined){
-if(!(validate66(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+if(!(validate68(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 }
@@ -10630,12 +10807,12 @@ vErrors.push(err48);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10697,8 +10874,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate65(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate67(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
 }
@@ -10738,15 +10915,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate69;
-const schema146 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema147 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+exports.v43 = validate71;
+const schema150 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema151 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10794,20 +10971,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate65(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate67(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
-validate70.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate70(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+if(!(validate72(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10844,13 +11021,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate69.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate73;
+exports.v44 = validate75;
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10898,18 +11075,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate65(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate67(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
-validate73.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate75;
-const schema151 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
+exports.v45 = validate77;
+const schema155 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11036,15 +11213,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate76;
-const schema153 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema155 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v46 = validate78;
+const schema157 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema159 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11270,7 +11447,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema155.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema159.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -11455,14 +11632,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate77;
-const schema157 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
+exports.v47 = validate79;
+const schema161 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11678,14 +11855,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate78;
-const schema159 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
+exports.v48 = validate80;
+const schema163 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11756,14 +11933,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate79;
-const schema161 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
+exports.v49 = validate81;
+const schema165 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11880,14 +12057,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate80;
-const schema163 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v50 = validate82;
+const schema167 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11958,391 +12135,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate80.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate81;
-const schema165 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
-
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.license === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.license !== undefined){
-let data1 = data.license;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.license_id === undefined){
-const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data1.license_key === undefined){
-const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data1.tier === undefined){
-const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data1.duration_days === undefined){
-const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data1.status === undefined){
-const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data1.note === undefined){
-const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data1.redeem_by === undefined){
-const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data1.redeemed_at === undefined){
-const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data1.redeemed_by === undefined){
-const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data1.created_at === undefined){
-const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data1.license_id !== undefined){
-if(typeof data1.license_id !== "string"){
-const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data1.license_key !== undefined){
-if(typeof data1.license_key !== "string"){
-const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data1.tier !== undefined){
-if(typeof data1.tier !== "string"){
-const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data1.duration_days !== undefined){
-let data5 = data1.duration_days;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data1.status !== undefined){
-let data6 = data1.status;
-if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema155.properties.status.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data1.note !== undefined){
-let data7 = data1.note;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data1.redeem_by !== undefined){
-let data8 = data1.redeem_by;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_at !== undefined){
-let data9 = data1.redeemed_at;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_by !== undefined){
-let data10 = data1.redeemed_by;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data1.reseller_id !== undefined){
-let data11 = data1.reseller_id;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data1.ban_reason !== undefined){
-let data12 = data1.ban_reason;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data1.created_at !== undefined){
-let data13 = data1.created_at;
-if(typeof data13 === "string"){
-if(!(formats0.validate(data13))){
-const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-validate81.errors = vErrors;
-return errors === 0;
-}
-
-exports.v50 = validate82;
-const schema168 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
+exports.v51 = validate83;
+const schema169 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12556,7 +12354,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema155.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema159.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12720,12 +12518,391 @@ validate83.errors = vErrors;
 return errors === 0;
 }
 
+exports.v52 = validate84;
+const schema172 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.license === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.license !== undefined){
+let data1 = data.license;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.license_id === undefined){
+const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data1.license_key === undefined){
+const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data1.tier === undefined){
+const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.duration_days === undefined){
+const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data1.status === undefined){
+const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data1.note === undefined){
+const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data1.redeem_by === undefined){
+const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data1.redeemed_at === undefined){
+const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data1.redeemed_by === undefined){
+const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data1.created_at === undefined){
+const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data1.license_id !== undefined){
+if(typeof data1.license_id !== "string"){
+const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data1.license_key !== undefined){
+if(typeof data1.license_key !== "string"){
+const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data1.tier !== undefined){
+if(typeof data1.tier !== "string"){
+const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data1.duration_days !== undefined){
+let data5 = data1.duration_days;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data1.status !== undefined){
+let data6 = data1.status;
+if(typeof data6 !== "string"){
+const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema159.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data1.note !== undefined){
+let data7 = data1.note;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data1.redeem_by !== undefined){
+let data8 = data1.redeem_by;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_at !== undefined){
+let data9 = data1.redeemed_at;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_by !== undefined){
+let data10 = data1.redeemed_by;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data1.reseller_id !== undefined){
+let data11 = data1.reseller_id;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data1.ban_reason !== undefined){
+let data12 = data1.ban_reason;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data1.created_at !== undefined){
+let data13 = data1.created_at;
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+validate85.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate85(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12763,15 +12940,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate85;
-const schema172 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema174 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
+exports.v53 = validate87;
+const schema176 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema178 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13007,7 +13184,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "set")) || (data7 === "imported"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema174.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema178.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -13110,7 +13287,7 @@ vErrors.push(err29);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
-const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema174.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema178.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -13509,14 +13686,14 @@ vErrors.push(err62);
 }
 errors++;
 }
-validate85.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate86;
-const schema176 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
+exports.v54 = validate88;
+const schema180 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13737,7 +13914,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "none") || (data5 === "set")) || (data5 === "imported"))){
-const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema174.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema178.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -13840,7 +14017,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
-const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema174.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema178.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -14202,14 +14379,14 @@ vErrors.push(err58);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate87;
-const schema179 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
+exports.v55 = validate89;
+const schema183 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14326,14 +14503,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate87.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate88;
-const schema181 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v56 = validate90;
+const schema185 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14404,15 +14581,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate89;
-const schema183 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
-const schema185 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v57 = validate91;
+const schema187 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+const schema189 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14556,7 +14733,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
-const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema185.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema189.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14666,14 +14843,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate89.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate90;
-const schema186 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v58 = validate92;
+const schema190 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14778,15 +14955,15 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate90.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate91;
-const schema188 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
+exports.v59 = validate93;
+const schema192 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
 const pattern9 = new RegExp("^[0-9a-f]{8}$", "u");
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14980,114 +15157,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate91.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate92;
-const schema190 = {"type":"object","required":["status","message","ended"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"ended":{"type":"integer"}}};
+exports.v60 = validate94;
+const schema194 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.message === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.ended === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err4 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.message !== undefined){
-if(typeof data.message !== "string"){
-const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.ended !== undefined){
-let data2 = data.ended;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-const err6 = {instancePath:instancePath+"/ended",schemaPath:"#/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate92.errors = vErrors;
-return errors === 0;
-}
-
-exports.v59 = validate93;
-const schema192 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15246,7 +15323,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema185.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema189.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15393,17 +15470,17 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate93.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
-exports.v60 = validate94;
-const schema196 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema198 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
-const schema199 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema200 = {"type":"string","enum":["public","session"]};
+exports.v61 = validate95;
+const schema198 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema200 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
+const schema201 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema202 = {"type":"string","enum":["public","session"]};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15556,7 +15633,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data4 === "public") || (data4 === "session"))){
-const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema200.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema202.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15577,12 +15654,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15644,8 +15721,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate95(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate96(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
 }
@@ -15685,14 +15762,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate94.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate97;
-const schema202 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
+exports.v62 = validate98;
+const schema204 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15740,18 +15817,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate95(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate96(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
-validate97.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate99;
-const schema204 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v63 = validate100;
+const schema206 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15977,14 +16054,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate99.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
-exports.v63 = validate100;
-const schema208 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
+exports.v64 = validate101;
+const schema210 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16158,15 +16235,15 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate100.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
 
-exports.v64 = validate101;
-const schema211 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema213 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
+exports.v65 = validate102;
+const schema213 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema215 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16432,12 +16509,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16499,8 +16576,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate102(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate103(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
 }
@@ -16540,14 +16617,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate101.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
 
-exports.v65 = validate104;
-const schema216 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
+exports.v66 = validate105;
+const schema218 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16595,23 +16672,23 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate102(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate103(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
-validate104.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
 
-exports.v66 = validate106;
-const schema218 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema220 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
-const schema221 = {"type":"string","pattern":"^[A-Z]{3}$"};
-const schema222 = {"type":"number","minimum":0,"maximum":999999999999999};
-const schema223 = {"type":"number","minimum":0,"maximum":100};
+exports.v67 = validate107;
+const schema220 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema222 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+const schema223 = {"type":"string","pattern":"^[A-Z]{3}$"};
+const schema224 = {"type":"number","minimum":0,"maximum":999999999999999};
+const schema225 = {"type":"number","minimum":0,"maximum":100};
 const pattern11 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16902,12 +16979,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate107.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16969,8 +17046,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate107(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+if(!(validate108(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
 }
@@ -17010,14 +17087,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
 
-exports.v67 = validate109;
-const schema225 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
+exports.v68 = validate110;
+const schema227 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17065,19 +17142,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate107(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+if(!(validate108(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
-validate109.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
 
-exports.v68 = validate111;
-const schema227 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
-const schema229 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
+exports.v69 = validate112;
+const schema229 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
+const schema231 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17249,12 +17326,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate112.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17306,8 +17383,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate112(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+if(!(validate113(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 }
@@ -17334,15 +17411,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate111.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
 
-exports.v69 = validate114;
-const schema231 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
-const schema233 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v70 = validate115;
+const schema233 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
+const schema235 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17526,7 +17603,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund")) || (data2 === "commission")) || (data2 === "top_up")) || (data2 === "reversal"))){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema233.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema235.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -17676,14 +17753,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
 
-exports.v70 = validate115;
-const schema234 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v71 = validate116;
+const schema236 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17882,7 +17959,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund")) || (data4 === "commission")) || (data4 === "top_up")) || (data4 === "reversal"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema233.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema235.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -18069,14 +18146,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
 
-exports.v71 = validate116;
-const schema238 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
+exports.v72 = validate117;
+const schema240 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18124,20 +18201,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate107(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+if(!(validate108(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
-validate117.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate117(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate118(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18156,8 +18233,8 @@ let data0 = data.prices;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate112(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+if(!(validate113(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 }
@@ -18184,15 +18261,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
 
-exports.v72 = validate121;
-const schema241 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema243 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v73 = validate122;
+const schema243 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema245 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18430,7 +18507,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!((((data8 === "unused") || (data8 === "redeemed")) || (data8 === "paused")) || (data8 === "banned"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema243.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema245.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -18564,14 +18641,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate121.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
 
-exports.v73 = validate122;
-const schema245 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v74 = validate123;
+const schema247 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18896,14 +18973,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
 
-exports.v74 = validate123;
-const schema250 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v75 = validate124;
+const schema252 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19120,15 +19197,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate123.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
 
-exports.v75 = validate124;
-const schema255 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema257 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v76 = validate125;
+const schema257 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema259 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19314,7 +19391,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "active")) || (data7 === "expired"))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema257.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema259.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -19397,15 +19474,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate124.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
 
-exports.v76 = validate125;
-const schema259 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
-const schema261 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
+exports.v77 = validate126;
+const schema261 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
+const schema263 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19688,15 +19765,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
 
-exports.v77 = validate126;
-const schema262 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema264 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v78 = validate127;
+const schema264 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema266 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20098,16 +20175,16 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate126.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
 
-exports.v78 = validate127;
-const schema266 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
-const schema270 = {"type":"string"};
-const schema267 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
+exports.v79 = validate128;
+const schema268 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
+const schema272 = {"type":"string"};
+const schema269 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
 
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20457,16 +20534,16 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate128.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate128(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
+if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20503,13 +20580,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
 
-exports.v79 = validate130;
+exports.v80 = validate131;
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20859,14 +20936,14 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate130.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
 
-exports.v80 = validate131;
-const schema274 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
+exports.v81 = validate132;
+const schema276 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20993,15 +21070,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate131.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
 
-exports.v81 = validate132;
-const schema277 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
-const schema279 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v82 = validate133;
+const schema279 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
+const schema281 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21207,7 +21284,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema279.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema281.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -21230,7 +21307,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema279.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema281.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -21449,14 +21526,14 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
 
-exports.v82 = validate133;
-const schema280 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
+exports.v83 = validate134;
+const schema282 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21572,14 +21649,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate133.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
 
-exports.v83 = validate134;
-const schema282 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v84 = validate135;
+const schema284 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21800,7 +21877,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "event") || (data5 === "replay")) || (data5 === "test"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema279.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema281.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -21823,7 +21900,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema279.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema281.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -22079,14 +22156,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate134.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
 
-exports.v84 = validate135;
-const schema286 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
+exports.v85 = validate136;
+const schema288 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22292,7 +22369,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema279.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema281.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -22315,7 +22392,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema279.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema281.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -22534,16 +22611,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate136.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate136(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate137(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22783,17 +22860,17 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
 
-exports.v85 = validate138;
-const schema290 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
-const schema292 = {"type":"array","items":{"type":"integer","minimum":0}};
+exports.v86 = validate139;
+const schema292 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
+const schema294 = {"type":"array","items":{"type":"integer","minimum":0}};
 const formats278 = module0.fullFormats.date;
-const schema296 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
+const schema298 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
 
-function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -22898,12 +22975,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate139.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23367,8 +23444,8 @@ errors++;
 }
 }
 if(data13.by_tier !== undefined){
-if(!(validate139(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+if(!(validate140(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 }
@@ -23595,8 +23672,8 @@ errors++;
 }
 }
 if(data24.by_tier !== undefined){
-if(!(validate139(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+if(!(validate140(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 }
@@ -23676,14 +23753,14 @@ vErrors.push(err60);
 }
 errors++;
 }
-validate138.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
 
-exports.v86 = validate142;
-const schema302 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
+exports.v87 = validate143;
+const schema304 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23788,14 +23865,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate142.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
 
-exports.v87 = validate143;
-const schema304 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v88 = validate144;
+const schema306 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24007,7 +24084,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((((data5 === "open") || (data5 === "processing")) || (data5 === "paid")) || (data5 === "failed")) || (data5 === "expired"))){
-const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema304.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema306.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -24163,14 +24240,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
 
-exports.v88 = validate144;
-const schema308 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+exports.v89 = validate145;
+const schema310 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24336,7 +24413,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((data4 === "monthly") || (data4 === "yearly")) || (data4 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema308.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema310.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -24359,7 +24436,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!((data5 === "active") || (data5 === "past_due"))){
-const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema308.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema310.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -24442,15 +24519,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate144.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
 
-exports.v89 = validate145;
-const schema310 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema312 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v90 = validate146;
+const schema312 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema314 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24681,7 +24758,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((((data6 === "paid") || (data6 === "failed")) || (data6 === "partially_refunded")) || (data6 === "refunded")) || (data6 === "disputed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema312.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema314.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -24897,12 +24974,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate146.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24964,8 +25041,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate146(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+if(!(validate147(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
 errors = vErrors.length;
 }
 }
@@ -25005,14 +25082,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate145.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
 
-exports.v90 = validate148;
-const schema316 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v91 = validate149;
+const schema318 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25082,15 +25159,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate148.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
 
-exports.v91 = validate149;
-const schema318 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema320 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v92 = validate150;
+const schema320 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema322 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25364,7 +25441,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema320.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema322.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -25540,12 +25617,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25607,8 +25684,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate150(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate151(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 }
@@ -25648,14 +25725,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate149.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
 
-exports.v92 = validate152;
-const schema324 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
+exports.v93 = validate153;
+const schema326 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25703,18 +25780,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate150(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate151(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
-validate152.errors = vErrors;
+validate153.errors = vErrors;
 return errors === 0;
 }
 
-exports.v93 = validate154;
-const schema326 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
+exports.v94 = validate155;
+const schema328 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25762,19 +25839,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+if(!(validate147(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
 errors = vErrors.length;
 }
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
 
-exports.v94 = validate156;
-const schema328 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SigningKey"}}}};
-const schema330 = {"type":"object","required":["key_id","alg","state","created_at","active_from"],"properties":{"key_id":{"type":"string"},"alg":{"type":"string","enum":["ES256","RS256"]},"state":{"type":"string","enum":["pending","signing","retired"]},"created_at":{"type":"string","format":"date-time"},"active_from":{"type":"string","format":"date-time"}}};
+exports.v95 = validate157;
+const schema330 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SigningKey"}}}};
+const schema332 = {"type":"object","required":["key_id","alg","state","created_at","active_from"],"properties":{"key_id":{"type":"string"},"alg":{"type":"string","enum":["ES256","RS256"]},"state":{"type":"string","enum":["pending","signing","retired"]},"created_at":{"type":"string","format":"date-time"},"active_from":{"type":"string","format":"date-time"}}};
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25903,7 +25980,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data4 === "ES256") || (data4 === "RS256"))){
-const err11 = {instancePath:instancePath+"/data/" + i0+"/alg",schemaPath:"#/components/schemas/SigningKey/properties/alg/enum",keyword:"enum",params:{allowedValues: schema330.properties.alg.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/data/" + i0+"/alg",schemaPath:"#/components/schemas/SigningKey/properties/alg/enum",keyword:"enum",params:{allowedValues: schema332.properties.alg.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -25926,7 +26003,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data5 === "pending") || (data5 === "signing")) || (data5 === "retired"))){
-const err13 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/SigningKey/properties/state/enum",keyword:"enum",params:{allowedValues: schema330.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/SigningKey/properties/state/enum",keyword:"enum",params:{allowedValues: schema332.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -26021,7 +26098,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate156.errors = vErrors;
+validate157.errors = vErrors;
 return errors === 0;
 }
 
@@ -26888,7 +26965,7 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
-"listApiTokens": {
+"endDeveloperSessions": {
 "200": {
 "application/json": functions.v32},
 "400": {
@@ -26906,9 +26983,99 @@ export const responseValidators = {
 "503": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2}},
+"changeDeveloperPassword": {
+"200": {
+"application/json": functions.v33},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"requestPasswordReset": {
+"202": {
+"application/json": functions.v33},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"resetDeveloperPassword": {
+"200": {
+"application/json": functions.v33},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"413": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"415": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
+"listApiTokens": {
+"200": {
+"application/json": functions.v34},
+"400": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"401": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"403": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"500": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"503": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2}},
 "createApiToken": {
 "201": {
-"application/json": functions.v33},
+"application/json": functions.v35},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -26959,7 +27126,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listOAuthClients": {
 "200": {
-"application/json": functions.v34},
+"application/json": functions.v36},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -26977,7 +27144,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createOAuthClient": {
 "201": {
-"application/json": functions.v35},
+"application/json": functions.v37},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27007,7 +27174,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getOAuthClient": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v38},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27049,7 +27216,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateOAuthClient": {
 "200": {
-"application/json": functions.v36},
+"application/json": functions.v38},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27076,7 +27243,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateOAuthClientSecret": {
 "200": {
-"application/json": functions.v37},
+"application/json": functions.v39},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27103,7 +27270,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAuthorizations": {
 "200": {
-"application/json": functions.v38},
+"application/json": functions.v40},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27142,7 +27309,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAuditLog": {
 "200": {
-"application/json": functions.v39},
+"application/json": functions.v41},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27160,7 +27327,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listApplications": {
 "200": {
-"application/json": functions.v40},
+"application/json": functions.v42},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27178,7 +27345,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createApplication": {
 "201": {
-"application/json": functions.v41},
+"application/json": functions.v43},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27208,7 +27375,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getApplication": {
 "200": {
-"application/json": functions.v42},
+"application/json": functions.v44},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27250,7 +27417,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateApplication": {
 "200": {
-"application/json": functions.v42},
+"application/json": functions.v44},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27277,7 +27444,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateApplicationSecret": {
 "200": {
-"application/json": functions.v43},
+"application/json": functions.v45},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27331,7 +27498,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listLicenses": {
 "200": {
-"application/json": functions.v44},
+"application/json": functions.v46},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27352,7 +27519,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createLicenses": {
 "201": {
-"application/json": functions.v45},
+"application/json": functions.v47},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27388,7 +27555,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "deleteUnusedLicenses": {
 "200": {
-"application/json": functions.v46},
+"application/json": functions.v48},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27412,7 +27579,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendLicenses": {
 "200": {
-"application/json": functions.v47},
+"application/json": functions.v49},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27448,7 +27615,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importLicenses": {
 "201": {
-"application/json": functions.v48},
+"application/json": functions.v50},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27507,7 +27674,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getLicense": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27552,7 +27719,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateLicense": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27579,7 +27746,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banLicense": {
 "200": {
-"application/json": functions.v50},
+"application/json": functions.v52},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27612,7 +27779,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "unbanLicense": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27636,7 +27803,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "pauseLicense": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27660,7 +27827,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "resumeLicense": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27684,7 +27851,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "transferLicense": {
 "200": {
-"application/json": functions.v49},
+"application/json": functions.v51},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27717,7 +27884,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUsers": {
 "200": {
-"application/json": functions.v51},
+"application/json": functions.v53},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27738,7 +27905,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createUser": {
 "201": {
-"application/json": functions.v52},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27774,7 +27941,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUsers": {
 "200": {
-"application/json": functions.v53},
+"application/json": functions.v55},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27810,7 +27977,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "importUsers": {
 "201": {
-"application/json": functions.v54},
+"application/json": functions.v56},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27869,7 +28036,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getUser": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27911,7 +28078,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateUser": {
 "200": {
-"application/json": functions.v52},
+"application/json": functions.v54},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27938,7 +28105,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "banUser": {
 "200": {
-"application/json": functions.v55},
+"application/json": functions.v57},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28043,7 +28210,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "extendUser": {
 "200": {
-"application/json": functions.v56},
+"application/json": functions.v58},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28076,7 +28243,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUserSessions": {
 "200": {
-"application/json": functions.v57},
+"application/json": functions.v59},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28097,7 +28264,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "endUserSessions": {
 "200": {
-"application/json": functions.v58},
+"application/json": functions.v32},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28118,7 +28285,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listBans": {
 "200": {
-"application/json": functions.v59},
+"application/json": functions.v60},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28139,7 +28306,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createBan": {
 "201": {
-"application/json": functions.v55},
+"application/json": functions.v57},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28193,7 +28360,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listVariables": {
 "200": {
-"application/json": functions.v60},
+"application/json": functions.v61},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28214,7 +28381,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getVariable": {
 "200": {
-"application/json": functions.v61},
+"application/json": functions.v62},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28235,7 +28402,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setVariable": {
 "200": {
-"application/json": functions.v61},
+"application/json": functions.v62},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28283,7 +28450,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listUserVariables": {
 "200": {
-"application/json": functions.v62},
+"application/json": functions.v63},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28304,7 +28471,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setUserVariable": {
 "200": {
-"application/json": functions.v63},
+"application/json": functions.v64},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28352,7 +28519,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listFiles": {
 "200": {
-"application/json": functions.v64},
+"application/json": functions.v65},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28373,7 +28540,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getFile": {
 "200": {
-"application/json": functions.v65},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28394,7 +28561,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "uploadFile": {
 "200": {
-"application/json": functions.v65},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28448,7 +28615,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateFile": {
 "200": {
-"application/json": functions.v65},
+"application/json": functions.v66},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28500,7 +28667,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellers": {
 "200": {
-"application/json": functions.v66},
+"application/json": functions.v67},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28518,7 +28685,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createReseller": {
 "201": {
-"application/json": functions.v67},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28548,7 +28715,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getReseller": {
 "200": {
-"application/json": functions.v67},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28593,7 +28760,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateReseller": {
 "200": {
-"application/json": functions.v67},
+"application/json": functions.v68},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28620,7 +28787,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerPrices": {
 "200": {
-"application/json": functions.v68},
+"application/json": functions.v69},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28641,7 +28808,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "setResellerPrices": {
 "200": {
-"application/json": functions.v68},
+"application/json": functions.v69},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28668,7 +28835,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "creditReseller": {
 "201": {
-"application/json": functions.v69},
+"application/json": functions.v70},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28701,7 +28868,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "debitReseller": {
 "201": {
-"application/json": functions.v69},
+"application/json": functions.v70},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28734,7 +28901,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLedger": {
 "200": {
-"application/json": functions.v70},
+"application/json": functions.v71},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28755,7 +28922,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerTokens": {
 "200": {
-"application/json": functions.v32},
+"application/json": functions.v34},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28776,7 +28943,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerToken": {
 "201": {
-"application/json": functions.v33},
+"application/json": functions.v35},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28830,7 +28997,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getOwnReseller": {
 "200": {
-"application/json": functions.v71},
+"application/json": functions.v72},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28848,7 +29015,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerLicenses": {
 "200": {
-"application/json": functions.v72},
+"application/json": functions.v73},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28866,7 +29033,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createResellerLicenses": {
 "201": {
-"application/json": functions.v73},
+"application/json": functions.v74},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28905,7 +29072,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundResellerLicense": {
 "200": {
-"application/json": functions.v74},
+"application/json": functions.v75},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28932,7 +29099,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listOwnLedger": {
 "200": {
-"application/json": functions.v70},
+"application/json": functions.v71},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28950,7 +29117,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listResellerUsers": {
 "200": {
-"application/json": functions.v75},
+"application/json": functions.v76},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28989,7 +29156,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listEvents": {
 "200": {
-"application/json": functions.v76},
+"application/json": functions.v77},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29033,7 +29200,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhooks": {
 "200": {
-"application/json": functions.v77},
+"application/json": functions.v78},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29054,7 +29221,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createWebhook": {
 "201": {
-"application/json": functions.v78},
+"application/json": functions.v79},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29087,7 +29254,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhook": {
 "200": {
-"application/json": functions.v79},
+"application/json": functions.v80},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29129,7 +29296,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateWebhook": {
 "200": {
-"application/json": functions.v79},
+"application/json": functions.v80},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29156,7 +29323,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateWebhookSecret": {
 "200": {
-"application/json": functions.v80},
+"application/json": functions.v81},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29189,7 +29356,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "testWebhook": {
 "202": {
-"application/json": functions.v81},
+"application/json": functions.v82},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29216,7 +29383,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookEvents": {
 "202": {
-"application/json": functions.v82},
+"application/json": functions.v83},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29249,7 +29416,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listWebhookDeliveries": {
 "200": {
-"application/json": functions.v83},
+"application/json": functions.v84},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29270,7 +29437,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getWebhookDelivery": {
 "200": {
-"application/json": functions.v84},
+"application/json": functions.v85},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29291,7 +29458,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "replayWebhookDelivery": {
 "202": {
-"application/json": functions.v81},
+"application/json": functions.v82},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29318,7 +29485,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getStatistics": {
 "200": {
-"application/json": functions.v85},
+"application/json": functions.v86},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29339,7 +29506,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createCheckout": {
 "200": {
-"application/json": functions.v86},
+"application/json": functions.v87},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29372,7 +29539,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getCheckout": {
 "200": {
-"application/json": functions.v87},
+"application/json": functions.v88},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29393,7 +29560,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getSubscription": {
 "200": {
-"application/json": functions.v88},
+"application/json": functions.v89},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29414,7 +29581,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updateSubscription": {
 "200": {
-"application/json": functions.v88},
+"application/json": functions.v89},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29444,7 +29611,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listInvoices": {
 "200": {
-"application/json": functions.v89},
+"application/json": functions.v90},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29462,7 +29629,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "receivePaymentNotice": {
 "200": {
-"application/json": functions.v90},
+"application/json": functions.v91},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29480,7 +29647,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAllPlans": {
 "200": {
-"application/json": functions.v91},
+"application/json": functions.v92},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29495,7 +29662,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "createPlan": {
 "201": {
-"application/json": functions.v92},
+"application/json": functions.v93},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29522,7 +29689,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "getPlan": {
 "200": {
-"application/json": functions.v92},
+"application/json": functions.v93},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29561,7 +29728,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "updatePlan": {
 "200": {
-"application/json": functions.v92},
+"application/json": functions.v93},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29588,7 +29755,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listAllInvoices": {
 "200": {
-"application/json": functions.v89},
+"application/json": functions.v90},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29603,7 +29770,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "refundInvoice": {
 "200": {
-"application/json": functions.v93},
+"application/json": functions.v94},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29633,7 +29800,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "listSigningKeys": {
 "200": {
-"application/json": functions.v94},
+"application/json": functions.v95},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29648,7 +29815,7 @@ export const responseValidators = {
 "application/json": functions.v2}},
 "rotateSigningKeys": {
 "201": {
-"application/json": functions.v94},
+"application/json": functions.v95},
 "400": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -30454,6 +30621,88 @@ export const responseHeaders = {
 "401": {
 "x-request-id": true,
 "www-authenticate": false},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"endDeveloperSessions": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"changeDeveloperPassword": {
+"200": {
+"x-request-id": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"403": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"requestPasswordReset": {
+"202": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
+"500": {
+"x-request-id": true},
+"503": {
+"x-request-id": true,
+"retry-after": true}},
+"resetDeveloperPassword": {
+"200": {
+"x-request-id": true,
+"ratelimit-limit": true,
+"ratelimit-remaining": true,
+"ratelimit-reset": true,
+"ratelimit-policy": true},
+"400": {
+"x-request-id": true},
+"401": {
+"x-request-id": true,
+"www-authenticate": false},
+"413": {
+"x-request-id": true},
+"415": {
+"x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {

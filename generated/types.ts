@@ -992,6 +992,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign out everywhere
+         * @description Ends every session of the developer, that of this request among them, and signs out the browsers in which the pages
+         *     of the authorization server are open. No request that begins after the answer is let in with one of them, on any
+         *     node. API tokens, clients that were allowed to act, and agents go on: they have operations of their own.
+         */
+        delete: operations["endDeveloperSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the password of the account
+         * @description Asks for the password that counts now: a wrong one gives 401 `INVALID_CREDENTIALS`, and after 10 failures in a minute
+         *     from one address even the right one 429 `TOO_MANY_REQUESTS`. Ends every other session of the developer and signs out
+         *     the browsers; the session of this request stays. The account's mail address is told. API tokens, clients that were
+         *     allowed to act, and agents go on.
+         */
+        put: operations["changeDeveloperPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/password-resets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a new password by mail
+         * @description Mails a link to a page where a new password is chosen, once and within an hour. The answer, and the time that it takes,
+         *     say nothing about whether there is such an account: where there is none, the mail says so. One mailbox gets at most 5
+         *     of these mails in an hour; more give 429 `TOO_MANY_REQUESTS`.
+         */
+        post: operations["requestPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/password-resets/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a new password with the token of a mail
+         * @description `token` is the last part of the link that was mailed. It works once and within an hour: afterwards, and for any other
+         *     text, 401 `INVALID_RESET_TOKEN`. Ends every session of the developer and signs out the browsers, and tells the mail
+         *     address of it.
+         *
+         *     With `end_access` it also ends what acts for the account: API tokens, those of resellers among them, its OAuth clients,
+         *     the authorizations of others, and agents. Left out, it is `true` for an account whose mail address nobody has
+         *     proved before, because anybody may have opened it, and `false` for the others. Applications, webhooks and receivers
+         *     of security events stay in any case.
+         */
+        post: operations["resetDeveloperPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/tokens": {
         parameters: {
             query?: never;
@@ -3725,6 +3819,24 @@ export interface components {
         DeveloperLoginRequest: {
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
+        };
+        ChangeDeveloperPasswordRequest: {
+            password: components["schemas"]["Password"];
+            new_password: components["schemas"]["NewPassword"];
+        };
+        PasswordResetRequest: {
+            email: components["schemas"]["Email"];
+        };
+        CompletePasswordResetRequest: {
+            /** @description The last part of the link that was mailed. */
+            token: string;
+            password: components["schemas"]["NewPassword"];
+            /** @description Whether to end what acts for the account, too. */
+            end_access?: boolean;
+        };
+        PasswordResult: {
+            status: components["schemas"]["Success"];
+            message: string;
         };
         DeveloperSession: {
             status: components["schemas"]["Success"];
@@ -8282,6 +8394,178 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endDeveloperSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No session is left. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Sessions ended.",
+                     *       "ended": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    changeDeveloperPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "nanoseconds are this long",
+                 *       "new_password": "a foot of wire is a nanosecond"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeDeveloperPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The new password counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Password set."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasswordResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasswordResetRequest"];
+            };
+        };
+        responses: {
+            /** @description A mail is on its way. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "A mail is on its way."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasswordResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resetDeveloperPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "8Zr3n1dWkq0xUuYtP5cVbL2mHs7fJg4aEoRiQwTyNzA",
+                 *       "password": "a foot of wire is a nanosecond"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CompletePasswordResetRequest"];
+            };
+        };
+        responses: {
+            /** @description The new password counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Password set."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasswordResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

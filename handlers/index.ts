@@ -37,6 +37,10 @@ import { registerDeveloper } from './developers/registerDeveloper.ts';
 import { loginDeveloper } from './developers/loginDeveloper.ts';
 import { getDeveloper } from './developers/getDeveloper.ts';
 import { logoutDeveloper } from './developers/logoutDeveloper.ts';
+import { endDeveloperSessions } from './developers/endDeveloperSessions.ts';
+import { changeDeveloperPassword } from './developers/changeDeveloperPassword.ts';
+import { requestPasswordReset } from './developers/requestPasswordReset.ts';
+import { resetDeveloperPassword } from './developers/resetDeveloperPassword.ts';
 import { createApiToken } from './tokens/createApiToken.ts';
 import { listApiTokens } from './tokens/listApiTokens.ts';
 import { deleteApiToken } from './tokens/deleteApiToken.ts';
@@ -192,6 +196,10 @@ export const handlers: Handlers = {
   loginDeveloper,
   getDeveloper,
   logoutDeveloper,
+  endDeveloperSessions,
+  changeDeveloperPassword,
+  requestPasswordReset,
+  resetDeveloperPassword,
   createApiToken,
   listApiTokens,
   deleteApiToken,

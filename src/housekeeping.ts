@@ -18,12 +18,14 @@ export function startHousekeeping(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { accessTokens, agents, authorizations, oauthClients, securityEvents, signingKeys } = services;
-  const { apiTokens, applications, cluster, developers, events, files, idempotency, licenses } = services;
+  const { apiTokens, applications, cluster, developerPasswords, developers, events } = services;
+  const { files, idempotency, licenses } = services;
   const { limits, machinePayments, planSubscriptions, reconciliation, sessions } = services;
   const { settlement, signatures, vpn, webhooks } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
     'expired developer sessions': developers.clearExpired,
+    'expired links to new passwords': developerPasswords.clearExpired,
     'expired API tokens': apiTokens.clearExpired,
     'expired access tokens': accessTokens.clearExpired,
     'what the authorization server need not remember': authorizations.clearExpired,

@@ -14,6 +14,7 @@ import type {
 } from './billing/billing.ts';
 import type { BearerTokens } from './bearer-tokens/bearer-tokens.ts';
 import type { Cluster } from './cluster/cluster.ts';
+import type { DeveloperPasswords } from './developer-passwords/developer-passwords.ts';
 import type { Developers } from './developers/developers.ts';
 import type { Discovery } from './discovery/discovery.ts';
 import type { Events } from './events/events.ts';
@@ -62,6 +63,7 @@ export interface Services {
   readonly brokerFeed: BrokerFeed | undefined;
   readonly checkouts: Checkouts;
   readonly cluster: Cluster;
+  readonly developerPasswords: DeveloperPasswords;
   readonly developers: Developers;
   readonly discovery: Discovery;
   readonly events: Events;

@@ -240,7 +240,7 @@ interface Dependencies {
   readonly tokens: Tokens;
   readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
   readonly securityEvents: Pick<SecurityEvents, 'agentRevoked' | 'tell'>;
-  readonly mails: Pick<Mails, 'enqueue'>;
+  readonly mails: Pick<Mails, 'enqueue' | 'assertMaySend'>;
   readonly limits: Limits;
   readonly keys: Keys;
   readonly addresses: Addresses;

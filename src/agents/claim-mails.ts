@@ -1,19 +1,12 @@
 import type { Knex } from 'knex';
 import type { Addresses } from '../addresses/addresses.ts';
-import type { Limits } from '../limits/limits.ts';
 import type { Mails } from '../mails/mails.ts';
-import { addressBlock, type Client } from '../platform/address.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { claimMail } from './claim-mail.ts';
 import { lockClaim, updateClaim } from './claim-store.ts';
-
-const HOUR_S = 60 * 60;
-/** Mails to one address: whoever does not want them should not get more. */
-const TO_ONE = { requests: 10, seconds: HOUR_S };
-/** Mails that one client causes. */
-const FROM_ONE = { requests: 100, seconds: HOUR_S };
 
 /** The mails of claims. */
 export interface ClaimMails {
@@ -32,21 +25,15 @@ export interface ClaimMails {
 }
 
 interface Dependencies {
-  readonly mails: Pick<Mails, 'enqueue'>;
-  readonly limits: Pick<Limits, 'take'>;
+  readonly mails: Pick<Mails, 'enqueue' | 'assertMaySend'>;
   readonly addresses: Pick<Addresses, 'web'>;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-export function createClaimMails({ mails, limits, addresses, clock, random }: Dependencies): ClaimMails {
+export function createClaimMails({ mails, addresses, clock, random }: Dependencies): ClaimMails {
   return {
-    async assertMaySend(email, client) {
-      const what = 'mails within an hour';
-      // Whoever may send none does not use up what others may.
-      await limits.take('agent-mails-from', [addressBlock(client.address)], FROM_ONE, what);
-      await limits.take('agent-mails-to', [mailboxOf(email)], TO_ONE, what);
-    },
+    assertMaySend: (email, client) => mails.assertMaySend('agent-claim', email, client),
 
     async send(trx, claimDigest, email, issuer) {
       const claim = (await lockClaim(trx, claimDigest))!;
@@ -66,9 +53,4 @@ export function createClaimMails({ mails, limits, addresses, clock, random }: De
       return { attemptId };
     },
   };
-}
-
-/** Many servers put what is behind a plus into one mailbox: whoever counts addresses would flood it. */
-function mailboxOf(email: string): string {
-  return email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
 }

@@ -49,6 +49,11 @@ export async function deleteApiToken(
   return deleted === 1;
 }
 
+/** Deletes those of a developer and of his resellers. @returns how many */
+export async function deleteApiTokensOf(trx: Knex.Transaction, developerId: string): Promise<number> {
+  return trx('api_tokens').where({ developer_id: developerId }).delete();
+}
+
 /** Deletes tokens that expired. @returns how many */
 export async function clearExpiredTokens(db: Knex, expiredBefore: Date, limit: number): Promise<number> {
   const some = db('api_tokens').where('expires_at', '<', expiredBefore).limit(limit).select('token_id');

@@ -57,6 +57,8 @@ export interface ApiTokens {
   list(developerId: string, resellerId: string | null, page: PageRequest): Promise<Page<ApiToken>>;
   /** Revokes a token: no request that begins after this returns is let in with it. @throws ApiError TOKEN_NOT_FOUND */
   revoke(actor: Actor, tokenId: string, resellerId?: string | null): Promise<void>;
+  /** Revokes every token of a developer and of his resellers. */
+  revokeAll(actor: Actor): Promise<void>;
   /** Revokes the token that acts. @throws ApiError UNAUTHORIZED when it was revoked already */
   revokeOwn(actor: Actor): Promise<void>;
   /** Whom a token stands for now; undefined when it is nobody's. */
@@ -139,6 +141,13 @@ export function createApiTokens({ knex, audit, clock, random, newId }: Dependenc
         const owner = { developerId: actor.developerId, resellerId };
         if (!(await store.deleteApiToken(trx, owner, tokenId))) throw new ApiError('TOKEN_NOT_FOUND');
         await audit.record(trx, actor, { action: 'api_token.revoked', target: tokenId });
+      });
+    },
+
+    async revokeAll(actor) {
+      await knex.transaction(async (trx) => {
+        const data = { count: await store.deleteApiTokensOf(trx, actor.developerId) };
+        await audit.record(trx, actor, { action: 'api_tokens.revoked', data });
       });
     },
 

@@ -2,6 +2,7 @@ import { createAccessTokens } from '../access-tokens/access-tokens.ts';
 import { createAgents } from '../agents/agents.ts';
 import { createBearerTokens } from '../bearer-tokens/bearer-tokens.ts';
 import { createMachinePayments } from '../machine-payments/machine-payments.ts';
+import { createDeveloperPasswords } from '../developer-passwords/developer-passwords.ts';
 import { createOAuth } from '../oauth/oauth.ts';
 import { createOutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Payments } from '../platform/payments/index.ts';
@@ -13,7 +14,7 @@ import type { Messages } from './messages.ts';
 /** Whom the embedded test processor's payment tokens are made out to. */
 const TEST_NETWORK = 'latchkey-test';
 
-/** What programs do that act by themselves. */
+/** What programs do that act by themselves, and how developers end it. */
 export function composeAgents(before: Foundation & Accounts & Messages & { readonly payments: Payments }) {
   const { config, database, payments } = before;
   const networkId = payments.processor === 'test' ? TEST_NETWORK : config.stripe?.networkId;
@@ -32,19 +33,15 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
   });
   const bearerTokens = createBearerTokens({ ...before, accessTokens, agents, machinePayments });
   const outbound = createOutboundHttp({ networks: config.webhookNetworks });
+  const { inOneTransaction } = database;
+  const oauth = createOAuth({ ...before, inOneTransaction, accessTokens, agents, bearerTokens, outbound });
   return {
     machinePayments,
     securityEvents,
     accessTokens,
     agents,
     bearerTokens,
-    ...createOAuth({
-      ...before,
-      inOneTransaction: database.inOneTransaction,
-      accessTokens,
-      agents,
-      bearerTokens,
-      outbound,
-    }),
+    ...oauth,
+    developerPasswords: createDeveloperPasswords({ ...before, ...oauth, inOneTransaction, agents }),
   };
 }

@@ -12,11 +12,15 @@ export interface DeveloperRow {
   readonly email_verified_at: Date | null;
   /** False for an account that an agent has opened for somebody. */
   readonly has_password: boolean;
+  /** How often all that he had signed in to was ended. */
+  readonly sign_in_generation: number;
 }
 
 export interface DeveloperSessionRow {
   readonly token_digest: Buffer;
   readonly developer_id: string;
+  /** The developer's, when his password was looked at. */
+  readonly sign_in_generation: number;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -25,8 +29,10 @@ export async function findDeveloper(db: Knex, emailKey: string): Promise<Develop
   return db<DeveloperRow>('developers').where({ email_key: emailKey }).first();
 }
 
+type NewDeveloperRow = Omit<DeveloperRow, 'sign_in_generation'>;
+
 /** @returns false when there is an account with this address already */
-export async function insertDeveloper(trx: Knex.Transaction, row: DeveloperRow): Promise<boolean> {
+export async function insertDeveloper(trx: Knex.Transaction, row: NewDeveloperRow): Promise<boolean> {
   try {
     await trx('developers').insert(row);
     return true;
@@ -37,7 +43,7 @@ export async function insertDeveloper(trx: Knex.Transaction, row: DeveloperRow):
 }
 
 /** @returns false when there is an account with this address already: the transaction goes on */
-export async function insertDeveloperOnce(trx: Knex.Transaction, row: DeveloperRow): Promise<boolean> {
+export async function insertDeveloperOnce(trx: Knex.Transaction, row: NewDeveloperRow): Promise<boolean> {
   const inserted = await trx('developers')
     .insert(row)
     .onConflict('email_key')
@@ -74,24 +80,62 @@ export async function replacePasswordHash(
 export async function findProfile(
   db: Knex,
   developerId: string,
-): Promise<(Pick<DeveloperRow, 'email' | 'name'> & { readonly email_verified_at: Date | null }) | undefined> {
-  return db('developers').where({ developer_id: developerId }).first('email', 'name', 'email_verified_at');
+): Promise<Pick<DeveloperRow, 'email' | 'name' | 'email_verified_at' | 'created_at'> | undefined> {
+  return db<DeveloperRow>('developers')
+    .where({ developer_id: developerId })
+    .first('email', 'name', 'email_verified_at', 'created_at');
 }
 
 export async function insertDeveloperSession(trx: Knex.Transaction, row: DeveloperSessionRow): Promise<void> {
   await trx('developer_sessions').insert(row);
 }
 
+/** A session that was not ended with all others. */
 export async function findDeveloperSession(
   db: Knex,
   tokenDigest: Buffer,
 ): Promise<DeveloperSessionRow | undefined> {
-  return db<DeveloperSessionRow>('developer_sessions').where({ token_digest: tokenDigest }).first();
+  return db('developer_sessions as s')
+    .join('developers as d', (on) =>
+      on.on('d.developer_id', 's.developer_id').andOn('d.sign_in_generation', 's.sign_in_generation'),
+    )
+    .where({ token_digest: tokenDigest })
+    .first<DeveloperSessionRow | undefined>('s.*');
 }
 
 /** Ends a session. @returns whether it was there */
 export async function deleteDeveloperSession(trx: Knex.Transaction, tokenDigest: Buffer): Promise<boolean> {
   return (await trx('developer_sessions').where({ token_digest: tokenDigest }).delete()) === 1;
+}
+
+/**
+ * Ends everything that a developer has signed in to, also what is just being signed in to.
+ * @param except digest of the token of a session that goes on
+ * @returns how many sessions there were
+ */
+export async function endSignIns(
+  trx: Knex.Transaction,
+  developerId: string,
+  except: Buffer | undefined,
+): Promise<number> {
+  const [developer] = await trx<DeveloperRow>('developers')
+    .where({ developer_id: developerId })
+    .increment('sign_in_generation', 1)
+    .returning('sign_in_generation');
+  const sessions = () => trx('developer_sessions').where({ developer_id: developerId });
+  if (!except) return sessions().delete();
+  await sessions()
+    .where({ token_digest: except })
+    .update({ sign_in_generation: developer!.sign_in_generation });
+  return sessions().whereNot({ token_digest: except }).delete();
+}
+
+/** Undefined when there is no such developer. */
+export async function findSignInGeneration(db: Knex, developerId: string): Promise<number | undefined> {
+  const row = await db<DeveloperRow>('developers')
+    .where({ developer_id: developerId })
+    .first('sign_in_generation');
+  return row?.sign_in_generation;
 }
 
 export interface AccountRow extends Pick<
@@ -165,7 +209,8 @@ export async function updateDeveloper(
   trx: Knex.Transaction,
   developerId: string,
   changes: Partial<
-    Pick<DeveloperRow, 'plan_id' | 'email_verified_at'> & Pick<AccountRow, 'plan_lapsed_at' | 'customer_ref'>
+    Pick<DeveloperRow, 'plan_id' | 'password_hash' | 'has_password' | 'email_verified_at'> &
+      Pick<AccountRow, 'plan_lapsed_at' | 'customer_ref'>
   >,
 ): Promise<void> {
   await trx('developers').where({ developer_id: developerId }).update(changes);

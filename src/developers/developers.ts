@@ -1,47 +1,22 @@
 import type { Knex } from 'knex';
-import type { Actor, Audit } from '../audit/audit.ts';
+import type { Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import { unusableHash, type Passwords } from '../passwords/passwords.ts';
 import { graceEnd } from '../plans/plan-state.ts';
 import { FREE_PLAN } from '../plans/plans.ts';
-import { addressBlock, type Client } from '../platform/address.ts';
+import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Random } from '../platform/random.ts';
-import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
+import type { Tokens } from '../tokens/tokens.ts';
 import * as store from './developer-store.ts';
+import { OWN_SCOPES, type Scope } from './scope-state.ts';
+import { createQuotas, type Quotas } from './quotas.ts';
+import { createSignIns, type DeveloperSession, type SignIns } from './sign-ins.ts';
 
-/** A developer's bearer token lives 24 hours. */
-export const DEVELOPER_SESSION_MS = 24 * 60 * 60 * 1000;
-
-const CLEARED_AT_ONCE = 1000;
-
-/**
- * What a token may do: look, change, manage the developer's account, tokens and resellers, authenticate users, register
- * agents, and act as one.
- */
-export const SCOPES = [
-  'read',
-  'write',
-  'auth:dev',
-  'auth:client',
-  'agent:register',
-  'agent:execute',
-] as const;
-export type Scope = (typeof SCOPES)[number];
-
-/** All but that of end users. */
-const OWN_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'auth:client');
-
-/** What access tokens of developers who have signed in by themselves name as their client. */
-export const OWN_CLIENT = 'latchkey';
-
-export interface DeveloperSession {
-  readonly developerId: string;
-  readonly token: string;
-  readonly expiresAt: Date;
-}
+export { SCOPES, type Scope } from './scope-state.ts';
+export { DEVELOPER_SESSION_MS, OWN_CLIENT, type DeveloperSession, type SignedIn } from './sign-ins.ts';
 
 /** What a plan has room for, and what of it is used. */
 export interface Quota {
@@ -72,9 +47,11 @@ export interface Profile {
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string | null;
+  readonly createdAt: Date;
 }
 
-export interface Developers {
+/** The accounts of developers. */
+export interface Developers extends SignIns, Quotas {
   /** Those of the token of a developer's own session. */
   readonly scopes: readonly Scope[];
   /**
@@ -85,21 +62,8 @@ export interface Developers {
     account: { readonly email: string; readonly password: string; readonly name?: string | undefined },
     client: Client,
   ): Promise<DeveloperSession>;
-  /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
-  login(email: string, password: string, client: Client): Promise<DeveloperSession>;
-  /**
-   * Whose password it is, for a page that people sign in at: in the audit log like a login, but without a token.
-   * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS
-   */
-  verifyPassword(email: string, password: string, client: Client): Promise<string>;
   /** Undefined when there is no such account. */
   profile(developerId: string): Promise<Profile | undefined>;
-  /**
-   * Ends a session: no request that begins after this returns is let in with it.
-   * @param sessionDigest SHA-256 of its token
-   * @throws ApiError UNAUTHORIZED when it has ended already
-   */
-  logout(actor: Actor, sessionDigest: Buffer): Promise<void>;
   /** @throws ApiError UNAUTHORIZED when there is no such account any more */
   account(developerId: string): Promise<Account>;
   /** The account of an address; undefined when there is none. */
@@ -109,11 +73,6 @@ export interface Developers {
     db: Knex,
     email: string,
   ): Promise<{ readonly developerId: string; readonly hasPassword: boolean } | undefined>;
-  /**
-   * Whether a password is that of the account of an address: asked and counted as a login is.
-   * @throws ApiError TOO_MANY_REQUESTS
-   */
-  isPasswordOf(email: string, password: string, client: Client): Promise<boolean>;
   /**
    * Opens an account without a password on the free plan, inside the caller's transaction.
    * @param verified whether somebody has just proved to read mail of this address
@@ -136,42 +95,16 @@ export interface Developers {
     passwordHash: string,
     client: Client,
   ): Promise<boolean>;
+  /**
+   * Replaces the password of an account, or gives it its first one, inside the caller's transaction. What was signed in to with
+   * the one before goes on until `endSignIns`.
+   * @param passwordHash of `hashPassword`
+   */
+  replacePassword(trx: Knex.Transaction, developerId: string, passwordHash: string): Promise<void>;
   /** @throws ApiError TOO_MANY_REQUESTS when too many are waiting */
   hashPassword(password: string): Promise<string>;
   /** Notes that somebody has just proved to read mail of an account's address. */
   noteVerified(trx: Knex.Transaction, developerId: string): Promise<void>;
-  /** The developer whose live bearer token this is; undefined when it is nobody's. */
-  authenticate(token: string): Promise<
-    | {
-        readonly developerId: string;
-        readonly sessionDigest: Buffer;
-        readonly issuedAt: Date;
-        readonly expiresAt: Date;
-      }
-    | undefined
-  >;
-  /** Counts one more application, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
-  takeApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
-  returnApplicationSeat(trx: Knex.Transaction, developerId: string): Promise<void>;
-  /**
-   * Counts licence keys that are made, inside the caller's transaction, whose last deed it should be: whoever makes keys for the
-   * same developer waits for it.
-   * @throws ApiError QUOTA_EXCEEDED when the plan and packs have no room for all of them
-   */
-  takeLicenses(trx: Knex.Transaction, developerId: string, amount: number): Promise<void>;
-  /**
-   * Puts the actor's developer on another plan, inside the caller's transaction: its quotas hold at once.
-   * @param lapsedAt when the plan before ended without another one that was paid
-   */
-  changePlan(trx: Knex.Transaction, actor: Actor, planId: string, lapsedAt: Date | null): Promise<void>;
-  /** The plan that he is on. */
-  planOf(db: Knex, developerId: string): Promise<string>;
-  /** Adds licences to his packs, or takes some away, inside the caller's transaction. */
-  movePacks(trx: Knex.Transaction, developerId: string, amount: number): Promise<void>;
-  /** Notes the payment processor's name of him. */
-  noteCustomer(trx: Knex.Transaction, developerId: string, customerRef: string): Promise<void>;
-  /** Deletes some expired sessions. @returns how many */
-  clearExpired(): Promise<number>;
 }
 
 interface Dependencies {
@@ -186,71 +119,12 @@ interface Dependencies {
 }
 
 export function createDevelopers(deps: Dependencies): Developers {
-  const { knex, passwords, limits, tokens, audit, clock, newId, random } = deps;
-
-  async function signIn(
-    trx: Knex.Transaction,
-    developerId: string,
-    { address }: Client,
-    action: 'developer.registered' | 'developer.logged_in',
-  ): Promise<DeveloperSession> {
-    const now = clock.now();
-    const expiresAt = new Date(now.getTime() + DEVELOPER_SESSION_MS);
-    const token = await tokens.signAccessToken({
-      subject: developerId,
-      clientId: OWN_CLIENT,
-      scopes: OWN_SCOPES,
-      issuedAt: now,
-      expiresAt,
-    });
-    await store.insertDeveloperSession(trx, {
-      token_digest: tokenDigest(token),
-      developer_id: developerId,
-      created_at: now,
-      expires_at: expiresAt,
-    });
-    await note(trx, developerId, address, action);
-    return { developerId, token, expiresAt };
-  }
-
-  async function note(
-    trx: Knex.Transaction,
-    developerId: string,
-    address: string,
-    action: 'developer.registered' | 'developer.logged_in',
-  ): Promise<void> {
-    const actor = { kind: 'developer', id: developerId, developerId, address } as const;
-    await audit.record(trx, actor, { action, target: developerId });
-  }
-
-  /** @returns the account of an address if the password is that of it */
-  async function withPassword(
-    email: string,
-    password: string,
-    client: Client,
-  ): Promise<store.DeveloperRow | undefined> {
-    const emailKey = email.toLowerCase();
-    passwords.assertRoom();
-    const account = ['developer', emailKey, addressBlock(client.address)];
-    const developer = await store.findDeveloper(knex, emailKey);
-    const { valid, rehashed } = await passwords.verify(developer?.password_hash, password);
-    if (!developer || !valid) {
-      await limits.countFailure([account]);
-      return undefined;
-    }
-    await limits.assertMayTry([account]);
-    if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
-    return developer;
-  }
-
-  /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
-  async function ownerOfPassword(email: string, password: string, client: Client): Promise<string> {
-    const developer = await withPassword(email, password, client);
-    if (!developer) throw new ApiError('INVALID_CREDENTIALS');
-    return developer.developer_id;
-  }
+  const { knex, passwords, audit, clock, newId, random } = deps;
+  const { open, ...signIns } = createSignIns(deps);
 
   return {
+    ...signIns,
+    ...createQuotas(deps),
     scopes: OWN_SCOPES,
 
     async register({ email, password, name }, client) {
@@ -271,19 +145,8 @@ export function createDevelopers(deps: Dependencies): Developers {
           has_password: true,
         });
         if (!inserted) throw new ApiError('EMAIL_TAKEN');
-        return signIn(trx, developerId, client, 'developer.registered');
+        return open(trx, { developerId, generation: 0 }, client, 'developer.registered');
       });
-    },
-
-    async login(email, password, client) {
-      const developerId = await ownerOfPassword(email, password, client);
-      return knex.transaction((trx) => signIn(trx, developerId, client, 'developer.logged_in'));
-    },
-
-    async verifyPassword(email, password, client) {
-      const developerId = await ownerOfPassword(email, password, client);
-      await knex.transaction((trx) => note(trx, developerId, client.address, 'developer.logged_in'));
-      return developerId;
     },
 
     async profile(developerId) {
@@ -294,12 +157,10 @@ export function createDevelopers(deps: Dependencies): Developers {
           email: row.email,
           emailVerified: row.email_verified_at !== null,
           name: row.name,
+          createdAt: row.created_at,
         }
       );
     },
-
-    isPasswordOf: async (email, password, client) =>
-      (await withPassword(email, password, client)) !== undefined,
 
     async openAccount(trx, { email, verified }, { address }) {
       const developerId = newId('dev');
@@ -328,17 +189,13 @@ export function createDevelopers(deps: Dependencies): Developers {
       return true;
     },
 
+    replacePassword: (trx, developerId, passwordHash) =>
+      store.updateDeveloper(trx, developerId, { password_hash: passwordHash, has_password: true }),
+
     hashPassword: (password) => passwords.hash(password),
 
     noteVerified: (trx, developerId) =>
       store.updateDeveloper(trx, developerId, { email_verified_at: clock.now() }),
-
-    async logout(actor, sessionDigest) {
-      await knex.transaction(async (trx) => {
-        if (!(await store.deleteDeveloperSession(trx, sessionDigest))) throw new ApiError('UNAUTHORIZED');
-        await audit.record(trx, actor, { action: 'developer.logged_out', target: actor.developerId });
-      });
-    },
 
     async account(developerId) {
       const row = await store.findAccount(knex, developerId);
@@ -368,44 +225,5 @@ export function createDevelopers(deps: Dependencies): Developers {
       const row = await store.findDeveloper(db, email.toLowerCase());
       return row && { developerId: row.developer_id, hasPassword: row.has_password };
     },
-
-    async authenticate(token) {
-      const session = await store.findDeveloperSession(knex, tokenDigest(token));
-      if (!session || session.expires_at <= clock.now()) return undefined;
-      const { developer_id: developerId, token_digest: sessionDigest } = session;
-      return { developerId, sessionDigest, issuedAt: session.created_at, expiresAt: session.expires_at };
-    },
-
-    async takeApplicationSeat(trx, developerId) {
-      if (await store.takeApplicationSeat(trx, developerId)) return;
-      throw new ApiError('QUOTA_EXCEEDED', { detail: 'Your plan has no room for another application.' });
-    },
-
-    returnApplicationSeat: (trx, developerId) => store.returnApplicationSeat(trx, developerId),
-
-    async takeLicenses(trx, developerId, amount) {
-      if ((await store.findLicenseLimit(trx, developerId)) === null) return;
-      if (await store.takeLicenses(trx, developerId, amount)) return;
-      throw new ApiError('QUOTA_EXCEEDED', {
-        detail: `The developer's plan has no room for ${amount} more licence keys.`,
-      });
-    },
-
-    async changePlan(trx, actor, planId, lapsedAt) {
-      const { developerId } = actor;
-      const from = await store.findPlanId(trx, developerId);
-      await store.updateDeveloper(trx, developerId, { plan_id: planId, plan_lapsed_at: lapsedAt });
-      const data = { from, to: planId };
-      await audit.record(trx, actor, { action: 'developer.plan_changed', target: developerId, data });
-    },
-
-    planOf: store.findPlanId,
-
-    movePacks: store.movePacks,
-
-    noteCustomer: (trx, developerId, customerRef) =>
-      store.updateDeveloper(trx, developerId, { customer_ref: customerRef }),
-
-    clearExpired: () => store.clearExpiredSessions(knex, clock.now(), CLEARED_AT_ONCE),
   };
 }

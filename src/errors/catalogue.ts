@@ -139,6 +139,12 @@ export const catalogue = {
     detail: 'An agent that registers in this way does not get such a credential.',
     hint: 'Ask for one of credential_types_supported in /.well-known/oauth-authorization-server.',
   },
+  INVALID_RESET_TOKEN: {
+    statuses: [401],
+    title: 'Invalid reset token',
+    detail: 'There is no such token, or it was used or has expired.',
+    hint: 'Ask for another mail: the link of each works once and within an hour.',
+  },
   INVALID_CLAIM_TOKEN: {
     statuses: [401],
     title: 'Invalid claim token',

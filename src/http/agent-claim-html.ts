@@ -1,6 +1,7 @@
 import type { Services } from '../services.ts';
+import { FORGOTTEN_PATH } from './account-html.ts';
 import { escape } from './html.ts';
-import { badge, dateText, formPage } from './payment-parts.ts';
+import { dateText, formPage, sayPage } from './payment-parts.ts';
 
 type ClaimView = NonNullable<Awaited<ReturnType<Services['agents']['claimPage']['view']>>>;
 
@@ -21,7 +22,8 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
     ? `<div class="field"><label for="password">Password of your account</label>
         <input id="password" name="password" type="password" autocomplete="current-password" maxlength="128" required${
           denied ? ' aria-invalid="true" aria-describedby="password-fault" autofocus' : ''
-        }>${denied ? '<p class="fault" id="password-fault">The name or the password is wrong.</p>' : ''}</div>`
+        }>${denied ? '<p class="fault" id="password-fault">The name or the password is wrong.</p>' : ''}
+        <p class="small"><a href="${FORGOTTEN_PATH}">Forgot your password?</a></p></div>`
     : `<div class="field"><label for="new_password">A password, to sign in with later (you may leave it out)</label>
         <input id="new_password" name="new_password" type="password" autocomplete="new-password" maxlength="128"${
           denied ? ' aria-invalid="true" aria-describedby="password-fault" autofocus' : ''
@@ -74,16 +76,4 @@ const STATES = {
 export function claimStatePage(state: keyof typeof STATES): string {
   const { kind, title, line } = STATES[state];
   return sayPage(kind, title, line);
-}
-
-/** What cannot be done, said to a person. */
-export function claimRefusalPage(title: string, line: string): string {
-  return sayPage('bad', title, line);
-}
-
-function sayPage(kind: 'good' | 'wait' | 'bad', title: string, line: string): string {
-  return formPage(
-    title,
-    `<main class="narrow"><div class="card">${badge(kind)}<h1>${escape(title)}</h1><p class="soft">${escape(line)}</p></div></main>`,
-  );
 }

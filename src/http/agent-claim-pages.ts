@@ -3,9 +3,9 @@ import { Router, type ErrorRequestHandler, type Request, type Response } from 'e
 import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
-import { claimPage, claimRefusalPage, claimStatePage, codePage } from './agent-claim-html.ts';
+import { claimPage, claimStatePage, codePage } from './agent-claim-html.ts';
 import { fieldOf, formFault, takeForm } from './forms.ts';
-import { SECRET_PAGE_HEADERS } from './payment-parts.ts';
+import { refusalPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const VIEW_TOKEN = /^[\w-]{43}$/;
 
@@ -26,7 +26,7 @@ export function createAgentClaimPages({ page, webUrl, clientOf }: AgentClaims): 
   const router = Router({ caseSensitive: true, strict: true });
   const form = takeForm(webUrl, (response) => {
     const line = 'Forms of other sites are not taken here. Nothing has changed.';
-    send(response, 403, claimRefusalPage('This came from elsewhere', line));
+    send(response, 403, refusalPage('This came from elsewhere', line));
   });
 
   router.param('view', (_request, response, next, view: string) => {
@@ -79,7 +79,7 @@ function send(response: Response, status: number, html: string): void {
 
 function notFound(response: Response): void {
   const line = 'Please check the address, and open the link of the last mail that you have got.';
-  send(response, 404, claimRefusalPage('There is no such page', line));
+  send(response, 404, refusalPage('There is no such page', line));
 }
 
 const onError: ErrorRequestHandler = (error, _request, response, next) => {
@@ -87,9 +87,9 @@ const onError: ErrorRequestHandler = (error, _request, response, next) => {
     response.set('Retry-After', String(error.retryAfter));
     const line =
       'Too many attempts have failed, or too many people are waiting. Please try again in a minute.';
-    return send(response, error.status, claimRefusalPage('Please wait a moment', line));
+    return send(response, error.status, refusalPage('Please wait a moment', line));
   }
   const status = formFault(error);
   if (status === undefined) return next(error);
-  send(response, status, claimRefusalPage('This form cannot be read', 'Please go back and try again.'));
+  send(response, status, refusalPage('This form cannot be read', 'Please go back and try again.'));
 };

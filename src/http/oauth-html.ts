@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Services } from '../services.ts';
+import { FORGOTTEN_PATH } from './account-html.ts';
 import { escape } from './html.ts';
 import { OAUTH_STYLE } from './oauth-style.ts';
 import { badge } from './payment-parts.ts';
@@ -85,7 +86,8 @@ function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { 
         <button class="button" name="action" value="sign-in">Sign in</button>
         <button class="button plain" name="action" value="deny" formnovalidate>Cancel</button>
       </div>
-    </form>`,
+    </form>
+    <p class="soft small"><a href="${FORGOTTEN_PATH}">Forgot your password?</a></p>`,
   );
 }
 

@@ -7,6 +7,7 @@ import type { Deprecated } from './deprecation.ts';
 import { createDiscoveryPages, DISCOVERY_METHODS } from './discovery-pages.ts';
 import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
 import { createOAuthPages, OAUTH_PATHS, type OAuthDependencies } from './oauth-pages.ts';
+import { ACCOUNT_PATHS, createAccountPages, type AccountPages } from './account-pages.ts';
 import { AGENT_CLAIM_PATHS, createAgentClaimPages, type AgentClaims } from './agent-claim-pages.ts';
 import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
 
@@ -38,6 +39,8 @@ interface Dependencies {
   readonly oauth?: OAuthDependencies | undefined;
   /** Where people confirm agents; undefined where nobody does. */
   readonly agentClaims?: AgentClaims | undefined;
+  /** Where people get a new password; undefined where nobody does. */
+  readonly account?: AccountPages | undefined;
   /** Answers what is not found or fails. */
   readonly onError: ErrorRequestHandler;
 }
@@ -45,7 +48,7 @@ interface Dependencies {
 /** Everything that is not an operation of the contract: pages for people, documents for programs, and metrics. */
 export function createPages(deps: Dependencies): Express {
   const { discovery, deprecations, checkouts, metrics, checkoutPage, onError } = deps;
-  const { agentClaims, oauth } = deps;
+  const { account, agentClaims, oauth } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -83,11 +86,13 @@ export function createPages(deps: Dependencies): Express {
   app.use(createDiscoveryPages(discovery));
   if (oauth) app.use(createOAuthPages(oauth));
   if (checkoutPage) app.use(createPaymentPages(checkoutPage));
+  if (account) app.use(createAccountPages(account));
   if (agentClaims) app.use(createAgentClaimPages(agentClaims));
   const served: Readonly<Record<string, readonly string[]>> = {
     ...Object.fromEntries(discovery.paths.map((path) => [path, DISCOVERY_METHODS])),
     ...(oauth && OAUTH_PATHS),
     ...(checkoutPage && PAYMENT_PATHS),
+    ...(account && ACCOUNT_PATHS),
     ...(agentClaims && AGENT_CLAIM_PATHS),
   };
   for (const [path, methods] of Object.entries(served)) {

@@ -83,3 +83,16 @@ export function formPage(title: string, body: string): string {
 </html>
 `;
 }
+
+/** A page that says one thing. @param line plain text */
+export function sayPage(kind: keyof typeof SIGNS, title: string, line: string): string {
+  return formPage(
+    title,
+    `<main class="narrow"><div class="card">${badge(kind)}<h1>${escape(title)}</h1><p class="soft">${escape(line)}</p></div></main>`,
+  );
+}
+
+/** What cannot be done, said to a person. */
+export function refusalPage(title: string, line: string): string {
+  return sayPage('bad', title, line);
+}

@@ -56,6 +56,8 @@ export const PAYMENT_STYLE = `
   input::placeholder { color: var(--soft); opacity: .8; }
   input:focus { outline: 3px solid var(--accent); outline-offset: -1px; border-color: transparent; }
   input[aria-invalid] { border-color: var(--bad); box-shadow: inset 0 0 0 1px var(--bad); }
+  .choice { display: flex; align-items: flex-start; gap: .7rem; margin-top: 1.25rem; font-weight: 400; }
+  .choice input { flex: none; width: 1.25rem; height: 1.25rem; margin: .1rem 0 0; accent-color: var(--accent); }
   .fault { color: var(--bad); font-size: .875rem; margin-top: .4rem; }
   .fault::before { content: "! "; font-weight: 700; }
   .alert { background: var(--bad-ground); border: 1px solid var(--bad-line); color: var(--bad); border-radius: 10px; padding: .8rem 1rem; }

@@ -61,7 +61,7 @@ function pathOf(url: string): string {
   return url
     .split('?', 1)[0]!
     .replace(
-      /^\/(pay|agent\/claim|oauth\/(?:interaction|authorize|device(?!\/authorize$)))\/[^/]+/,
+      /^\/(pay|account\/password|agent\/claim|oauth\/(?:interaction|authorize|device(?!\/authorize$)))\/[^/]+/,
       '/$1/[redacted]',
     );
 }

@@ -112,6 +112,7 @@ export function createHttpServer(deps: Dependencies): Server {
         return apiError;
       },
     },
+    account: { passwords: services.developerPasswords, limits: services.limits, webUrl, clientOf },
     agentClaims: { page: services.agents.claimPage, webUrl, clientOf },
     metrics: createMetricsPage(services, { token: deps.metricsToken, isPublic: deps.isPublic }),
     onError: answerError,

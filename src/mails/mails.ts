@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { Limits } from '../limits/limits.ts';
+import { addressBlock, type Client } from '../platform/address.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Jobs } from '../platform/jobs/index.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -8,8 +10,22 @@ import { checkMessage, MailRefusedError, type Mail, type MailMessage } from '../
 /** As many as the connections that there are to a mail server. */
 const MAILS_AT_ONCE = 4;
 
+const HOUR_S = 60 * 60;
+/** Mails that one client causes. */
+const FROM_ONE = { requests: 100, seconds: HOUR_S };
+/** Mails to one mailbox that nobody there has asked for: whoever does not want them should not get more. */
+const TO_ONE = {
+  'agent-claim': { requests: 10, seconds: HOUR_S },
+  'password-reset': { requests: 5, seconds: HOUR_S },
+};
+
 /** Mails to people, sent behind the request that causes them. */
 export interface Mails {
+  /**
+   * Counts a mail that anybody may cause, before the transaction that sends it. Those of each kind count for themselves.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  assertMaySend(kind: keyof typeof TO_ONE, to: string, client: Client): Promise<void>;
   /**
    * Sends a mail if and only if the transaction commits: at least once, by whichever node takes it. A mail that cannot be
    * sent now is tried again for a day.
@@ -26,13 +42,21 @@ export interface Mails {
 interface Dependencies {
   readonly jobs: Jobs;
   readonly mail: Mail;
+  readonly limits: Pick<Limits, 'take'>;
   readonly keyring: Keyring;
   readonly newId: NewId;
   readonly logger: Logger;
 }
 
-export function createMails({ jobs, mail, keyring, newId, logger }: Dependencies): Mails {
+export function createMails({ jobs, mail, limits, keyring, newId, logger }: Dependencies): Mails {
   return {
+    async assertMaySend(kind, to, client) {
+      const what = 'mails within an hour';
+      // Whoever may send none does not use up what others may.
+      await limits.take(`${kind}-mails-from`, [addressBlock(client.address)], FROM_ONE, what);
+      await limits.take(`${kind}-mails-to`, [mailboxOf(to)], TO_ONE[kind], what);
+    },
+
     async enqueue(trx, { to, subject, text, html }) {
       const message: MailMessage = { to, subject, text, ...(html !== undefined && { html }) };
       checkMessage(message);
@@ -54,6 +78,11 @@ export function createMails({ jobs, mail, keyring, newId, logger }: Dependencies
         }
       }),
   };
+}
+
+/** Many servers put what is behind a plus into one mailbox: whoever counts addresses would flood it. */
+function mailboxOf(email: string): string {
+  return email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
 }
 
 /** A mail is opened as the one that it was sealed as: a row that was copied over another one is not sent. */

@@ -31,6 +31,8 @@ import * as extendResellerLedger from './20261122080200_extend_reseller_ledger.t
 import * as sellPlans from './20261122080300_sell_plans.ts';
 import * as createOAuth from './20261123000000_create_oauth.ts';
 import * as createAgents from './20261123000100_create_agents.ts';
+import * as createPasswordResets from './20261124000000_create_password_resets.ts';
+import * as indexDeveloperSessions from './20261124000010_index_developer_sessions.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -68,6 +70,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122080300_sell_plans': sellPlans,
   '20261123000000_create_oauth': createOAuth,
   '20261123000100_create_agents': createAgents,
+  '20261124000000_create_password_resets': createPasswordResets,
+  '20261124000010_index_developer_sessions': indexDeveloperSessions,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -3,6 +3,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { AccessTokens } from '../access-tokens/access-tokens.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { BearerTokens } from '../bearer-tokens/bearer-tokens.ts';
+import type { Developers } from '../developers/developers.ts';
 import type { Limits } from '../limits/limits.ts';
 import { addressBlock } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -20,6 +21,7 @@ interface Dependencies {
   readonly registeredClients: RegisteredClients;
   readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
   readonly bearerTokens: BearerTokens;
+  readonly developers: Pick<Developers, 'isSignedIn'>;
   readonly limits: Pick<Limits, 'assertMayTry' | 'count' | 'countFailure'>;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -36,7 +38,8 @@ const SHOWN_KINDS = ['developer', 'api_token', 'oauth_client', 'agent'];
 
 /** Where the library keeps what it must remember. */
 export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors): (model: string) => Adapter {
-  const { knex, records, registeredClients, accessTokens, bearerTokens, limits, audit, clock } = deps;
+  const { knex, records, registeredClients, accessTokens, bearerTokens, developers, limits, audit, clock } =
+    deps;
 
   /** Ends a grant because the client asks for it, or because what is used once was used twice. */
   async function revokeGrant(grantId: string): Promise<void> {
@@ -48,6 +51,17 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
       const actor = { kind: 'oauth_client', id: clientId, developerId: accountId, address } as const;
       await audit.record(trx, actor, { action: 'authorization.revoked', target: grantId });
     });
+  }
+
+  /** A record of somebody who was signed out everywhere since is none. */
+  async function whileSignedIn(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    const developerId = payload && signedInBy(payload);
+    if (developerId === undefined) return payload;
+    const generation = Number(payload!['generation'] ?? 0);
+    if (!(await developers.isSignedIn({ developerId, generation }))) return undefined;
+    // What the library writes on behalf of this sign-in is over together with it.
+    Object.assign(exchanges.getStore() ?? {}, { generation });
+    return payload;
   }
 
   const none = async () => undefined;
@@ -82,6 +96,20 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
     destroy: (id) => (model === 'Grant' ? revokeGrant(id) : records.destroy(model, id)),
     revokeByGrantId: revokeGrant,
   });
+
+  /** Of records by which somebody is signed in. */
+  const signInsOf = (model: string): Adapter => {
+    const plain = recordsOf(model);
+    return {
+      ...plain,
+      upsert(id, payload, expiresIn) {
+        const generation = resultOf(payload)?.generation ?? exchanges.getStore()?.generation;
+        return plain.upsert(id, { ...payload, generation } as AdapterPayload, expiresIn);
+      },
+      find: async (id) => whileSignedIn((await plain.find(id)) as AdapterPayload | undefined),
+      findByUid: async (uid) => whileSignedIn((await plain.findByUid(uid)) as AdapterPayload | undefined),
+    };
+  };
 
   const clients: Adapter = {
     ...recordsOf('Client'),
@@ -125,6 +153,19 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
   return (model) => {
     if (model === 'Client') return clients;
     if (model === 'AccessToken') return tokens;
+    if (model === 'Session' || model === 'Interaction') return signInsOf(model);
     return model === 'ClientCredentials' ? { ...tokens, find: none } : recordsOf(model);
   };
+}
+
+/** What somebody has decided on a page that waits. */
+function resultOf(payload: AdapterPayload) {
+  return payload['result'] as
+    { readonly login?: { readonly accountId: string }; readonly generation?: number } | undefined;
+}
+
+/** Who is signed in by a record: a browser's, or that of a page that waits in it. */
+function signedInBy(payload: AdapterPayload): string | undefined {
+  const session = payload['session'] as { readonly accountId?: string } | undefined;
+  return resultOf(payload)?.login?.accountId ?? session?.accountId ?? payload.accountId;
 }

@@ -20,6 +20,8 @@ export interface Authorizations {
   list(developerId: string, page: PageRequest): Promise<Page<Authorization>>;
   /** Ends an authorization with all its tokens, on every node. @throws ApiError AUTHORIZATION_NOT_FOUND */
   revoke(actor: Actor, authorizationId: string): Promise<void>;
+  /** Ends every authorization of a developer. */
+  revokeAll(actor: Actor): Promise<void>;
   /** Deletes some of what the authorization server need not remember any more. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -51,6 +53,15 @@ export function createAuthorizations({
     };
   }
 
+  /** @returns whether it was his */
+  async function end(trx: Knex.Transaction, actor: Actor, authorizationId: string): Promise<boolean> {
+    const revoked = await records.revokeGrant(trx, authorizationId, actor.developerId);
+    if (!revoked) return false;
+    const data = { client_id: revoked.clientId };
+    await audit.record(trx, actor, { action: 'authorization.revoked', target: authorizationId, data });
+    return true;
+  }
+
   return {
     async list(developerId, request) {
       const page = await readPage(
@@ -62,14 +73,16 @@ export function createAuthorizations({
       return { data: await Promise.all(page.data.map(toAuthorization)), nextCursor: page.nextCursor };
     },
 
-    async revoke(actor, authorizationId) {
-      await knex.transaction(async (trx) => {
-        const revoked = await records.revokeGrant(trx, authorizationId, actor.developerId);
-        if (!revoked) throw new ApiError('AUTHORIZATION_NOT_FOUND');
-        const data = { client_id: revoked.clientId };
-        await audit.record(trx, actor, { action: 'authorization.revoked', target: authorizationId, data });
-      });
-    },
+    revoke: (actor, authorizationId) =>
+      knex.transaction(async (trx) => {
+        if (!(await end(trx, actor, authorizationId))) throw new ApiError('AUTHORIZATION_NOT_FOUND');
+      }),
+
+    revokeAll: (actor) =>
+      knex.transaction(async (trx) => {
+        const grantIds = await records.grantIdsOf(trx, actor.developerId);
+        for (const grantId of grantIds) await end(trx, actor, grantId);
+      }),
 
     clearExpired: () => records.clearExpired(),
   };

@@ -41,6 +41,15 @@ export async function lockClient(
     .first();
 }
 
+/** Those of a developer, in one order for everybody, so that nobody waits for somebody who waits for him. */
+export async function lockClientIds(trx: Knex.Transaction, developerId: string): Promise<string[]> {
+  return trx('oauth_clients')
+    .where({ developer_id: developerId })
+    .orderBy('client_id')
+    .forUpdate()
+    .pluck('client_id');
+}
+
 /** Newest first; ids sort by time of creation. */
 export async function listClients(
   db: Knex,

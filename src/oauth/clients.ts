@@ -69,6 +69,8 @@ export interface OAuthClients {
   ): Promise<OAuthClient>;
   /** Deletes a client with all that it holds. @throws ApiError CLIENT_NOT_FOUND */
   delete(actor: Actor, clientId: string): Promise<void>;
+  /** Deletes every client of a developer. */
+  deleteAll(actor: Actor): Promise<void>;
   /** @throws ApiError CLIENT_NOT_FOUND, INSUFFICIENT_SCOPE; VALIDATION_FAILED of a public client */
   rotateSecret(actor: Actor, held: readonly string[], clientId: string): Promise<string>;
   /** Seals secrets anew under the current master key. @returns how many it found */
@@ -115,6 +117,12 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
     assertHeld(held, scopes);
     const fault = clientFault(metadata) ?? (await authorizationServer.clientFault({ ...metadata }));
     if (fault) throw invalidMember(`/${fault.member}`, fault.detail);
+  }
+
+  async function end(trx: Knex.Transaction, actor: Actor, clientId: string): Promise<void> {
+    await store.deleteClient(trx, clientId);
+    await records.revokeClient(trx, clientId);
+    await audit.record(trx, actor, { action: 'oauth_client.deleted', target: clientId });
   }
 
   return {
@@ -181,14 +189,17 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
       });
     },
 
-    async delete(actor, clientId) {
-      await knex.transaction(async (trx) => {
+    delete: (actor, clientId) =>
+      knex.transaction(async (trx) => {
         required(await store.lockClient(trx, actor.developerId, clientId));
-        await store.deleteClient(trx, clientId);
-        await records.revokeClient(trx, clientId);
-        await audit.record(trx, actor, { action: 'oauth_client.deleted', target: clientId });
-      });
-    },
+        await end(trx, actor, clientId);
+      }),
+
+    deleteAll: (actor) =>
+      knex.transaction(async (trx) => {
+        const clientIds = await store.lockClientIds(trx, actor.developerId);
+        for (const clientId of clientIds) await end(trx, actor, clientId);
+      }),
 
     async rotateSecret(actor, held, clientId) {
       return knex.transaction(async (trx) => {

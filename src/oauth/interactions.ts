@@ -95,7 +95,8 @@ export function createInteractions(
         if (interaction.prompt.name !== 'login') return undefined;
         // One window with the logins of the API: a page must not be another way to try passwords.
         await countOne(limits, ['developers'], at.client.address);
-        const accountId = await developers.verifyPassword(email, password, at.client);
+        const who = await developers.verifyPassword(email, password, at.client);
+        const accountId = who.developerId;
         const { session } = interaction;
         if (session && session.accountId !== accountId) {
           // Somebody else was signed in here: the browser begins anew.
@@ -103,7 +104,7 @@ export function createInteractions(
           delete (interaction as { session?: unknown }).session;
           await interaction.persist();
         }
-        return goOn(provider, at, { login: { accountId, amr: ['pwd'] } });
+        return goOn(provider, at, { login: { accountId, amr: ['pwd'] }, generation: who.generation });
       }),
 
     decide: (at, isAllowed) =>

@@ -73,9 +73,15 @@ export async function deleteRecords(
   await trx('oauth_records').where(which).delete();
 }
 
-/** The ids of a client's grants. */
-export async function listGrantIds(trx: Knex.Transaction, clientId: string): Promise<string[]> {
-  return trx('oauth_records').where({ model: 'Grant', client_id: clientId }).pluck('grant_id');
+/** The ids of a client's or a developer's grants, in order. */
+export async function listGrantIds(
+  trx: Knex.Transaction,
+  of: Partial<Pick<RecordRow, 'account_id' | 'client_id'>>,
+): Promise<string[]> {
+  return trx('oauth_records')
+    .where({ model: 'Grant', ...of })
+    .orderBy('grant_id')
+    .pluck('grant_id');
 }
 
 /** The live grants of a developer, newest first; ids sort by time of creation. */

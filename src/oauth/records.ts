@@ -45,6 +45,8 @@ export interface Records {
   revokeClient(trx: Knex.Transaction, clientId: string): Promise<void>;
   /** Whether a grant is there, and then it stays until the transaction ends. */
   holdGrant(trx: Knex.Transaction, grantId: string): Promise<boolean>;
+  /** Of a developer's grants, in one order for everybody. */
+  grantIdsOf(trx: Knex.Transaction, accountId: string): Promise<string[]>;
   /** The live grants of a developer, newest first. */
   listGrants(
     accountId: string,
@@ -138,7 +140,7 @@ export function createRecords({ knex, keyring, accessTokens, clock }: Dependenci
     },
 
     async revokeClient(trx, clientId) {
-      for (const grantId of await store.listGrantIds(trx, clientId)) {
+      for (const grantId of await store.listGrantIds(trx, { client_id: clientId })) {
         await store.deleteGrant(trx, grantId);
         await store.deleteRecords(trx, { grant_id: grantId });
       }
@@ -147,6 +149,7 @@ export function createRecords({ knex, keyring, accessTokens, clock }: Dependenci
     },
 
     holdGrant: store.holdGrant,
+    grantIdsOf: (trx, accountId) => store.listGrantIds(trx, { account_id: accountId }),
 
     async listGrants(accountId, page) {
       const rows = await store.listGrants(knex, accountId, clock.now(), page);

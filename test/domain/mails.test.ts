@@ -60,6 +60,7 @@ async function newMails(
   const mails = createMails({
     jobs: createJobs({ knex, listen, logger }),
     mail: { embedded: true, send, close: async () => {} },
+    limits: { take: async () => {} },
     keyring,
     newId: createNewId(new TestClock(), systemRandom),
     logger,

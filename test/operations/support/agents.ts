@@ -53,6 +53,18 @@ export async function developerOf(api: Api, token: string): Promise<string> {
   return body.developer_id;
 }
 
+/** An agent that a developer makes. @returns its credential */
+export async function newAgent(
+  api: Api,
+  { token }: { readonly token: string },
+  scopes: Schemas['Scopes'] = ['read'],
+): Promise<{ readonly credential: string }> {
+  const wanted = { name: 'Bot', scopes };
+  const { status, body } = await api.post<Schemas['CreatedAgent']>('/api/v2/dev/agents', wanted, { token });
+  if (status !== 201) throw new Error(`POST /api/v2/dev/agents answered ${status}`);
+  return body;
+}
+
 export const newEmail = (): string => `${unique('ada')}@example.com`;
 
 /** A service whose mails can be read. */

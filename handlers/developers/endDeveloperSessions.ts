@@ -1,0 +1,9 @@
+import type { Handler } from '../handler.ts';
+
+export const endDeveloperSessions: Handler<'endDeveloperSessions'> = async (
+  { actor },
+  { developerPasswords },
+) => {
+  const ended = await developerPasswords.endSessions(actor);
+  return { status: 200, body: { status: 'success', message: 'Sessions ended.', ended } };
+};

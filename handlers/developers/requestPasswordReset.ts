@@ -1,0 +1,9 @@
+import type { Handler } from '../handler.ts';
+
+export const requestPasswordReset: Handler<'requestPasswordReset'> = async (
+  { body, client },
+  { developerPasswords },
+) => {
+  await developerPasswords.requestReset(body.email, client);
+  return { status: 202, body: { status: 'success', message: 'A mail is on its way.' } };
+};

@@ -1,0 +1,176 @@
+import type { Knex } from 'knex';
+import type { Addresses } from '../addresses/addresses.ts';
+import type { Agents } from '../agents/agents.ts';
+import type { ApiTokens } from '../api-tokens/api-tokens.ts';
+import type { Actor, Audit } from '../audit/audit.ts';
+import type { Developers } from '../developers/developers.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
+import type { Mails } from '../mails/mails.ts';
+import type { Authorizations, OAuthClients } from '../oauth/oauth.ts';
+import type { Client } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/index.ts';
+import { isMailAddress } from '../platform/mail/mailbox.ts';
+import type { Random } from '../platform/random.ts';
+import { tokenDigest } from '../tokens/tokens.ts';
+import { changedMail, noAccountMail, resetMail } from './mails.ts';
+import * as store from './password-reset-store.ts';
+
+/** How long the link of a mail works. */
+const RESET_MS = 60 * 60 * 1000;
+
+const CLEARED_AT_ONCE = 1000;
+
+/** How developers change their passwords, get new ones by mail, and end what they have signed in to. */
+export interface DeveloperPasswords {
+  /**
+   * Mails a link to whoever reads the mail of an address; where no account has it, the mail says so.
+   * @throws ApiError TOO_MANY_REQUESTS; VALIDATION_FAILED where no mail can be sent to it
+   */
+  requestReset(email: string, client: Client): Promise<void>;
+  /** What a link is for; undefined when it is used, has expired or was never sent. */
+  resetOf(token: string): Promise<PasswordReset | undefined>;
+  /**
+   * Replaces the password of whoever was sent a link, and ends everything that was signed in to.
+   * @param endAccess whether to end what acts for the account too; undefined for where its address was not verified before
+   * @throws ApiError INVALID_RESET_TOKEN, TOO_MANY_REQUESTS
+   */
+  reset(token: string, password: string, endAccess: boolean | undefined, client: Client): Promise<void>;
+  /**
+   * Replaces the password of whoever knows it, and ends everything else that was signed in to.
+   * @param sessionDigest of the session that goes on
+   * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS
+   */
+  change(
+    actor: Actor,
+    sessionDigest: Buffer | undefined,
+    passwords: { readonly current: string; readonly next: string },
+  ): Promise<void>;
+  /** Ends everything that the developer has signed in to. @returns how many sessions of the API there were */
+  endSessions(actor: Actor): Promise<number>;
+  /** Deletes some links that have expired. @returns how many */
+  clearExpired(): Promise<number>;
+}
+
+export interface PasswordReset {
+  readonly email: string;
+  /** Whether somebody had proved to read mail of the address before: if not, anybody may have opened the account. */
+  readonly emailVerified: boolean;
+  readonly accountCreatedAt: Date;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly inOneTransaction: Database['inOneTransaction'];
+  readonly developers: Developers;
+  readonly apiTokens: Pick<ApiTokens, 'revokeAll'>;
+  readonly oauthClients: Pick<OAuthClients, 'deleteAll'>;
+  readonly authorizations: Pick<Authorizations, 'revokeAll'>;
+  readonly agents: Pick<Agents, 'revokeAll'>;
+  readonly mails: Mails;
+  readonly addresses: Pick<Addresses, 'web'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords {
+  const { knex, inOneTransaction, developers, mails, addresses, audit, clock, random } = deps;
+
+  async function profileOf(token: string) {
+    const row = await store.findPasswordReset(knex, tokenDigest(token), clock.now());
+    return row?.developer_id ? developers.profile(row.developer_id) : undefined;
+  }
+
+  async function endAccessOf(actor: Actor): Promise<void> {
+    await deps.apiTokens.revokeAll(actor);
+    await deps.oauthClients.deleteAll(actor);
+    await deps.authorizations.revokeAll(actor);
+    await deps.agents.revokeAll(actor);
+  }
+
+  async function tellOwner(trx: Knex.Transaction, email: string): Promise<void> {
+    // Accounts may be older than this rule.
+    if (isMailAddress(email)) await mails.enqueue(trx, { to: email, ...changedMail(addresses.web()) });
+  }
+
+  return {
+    async requestReset(email, client) {
+      if (!isMailAddress(email)) throw invalidMember('/email', 'must be an address that mail can be sent to');
+      await mails.assertMaySend('password-reset', email, client);
+      const token = random.bytes(32).toString('base64url');
+      const now = clock.now();
+      await knex.transaction(async (trx) => {
+        // The same work whether there is an account or not.
+        const account = await developers.find(trx, email);
+        await store.insertPasswordReset(trx, {
+          token_digest: tokenDigest(token),
+          developer_id: account?.developerId ?? null,
+          created_at: now,
+          expires_at: new Date(now.getTime() + RESET_MS),
+        });
+        const web = addresses.web();
+        await mails.enqueue(trx, { to: email, ...(account ? resetMail(web, token) : noAccountMail(web)) });
+      });
+    },
+
+    async resetOf(token) {
+      const profile = await profileOf(token);
+      if (!profile) return undefined;
+      const { email, emailVerified, createdAt } = profile;
+      return { email, emailVerified, accountCreatedAt: createdAt };
+    },
+
+    async reset(token, password, endAccess, { address }) {
+      const profile = await profileOf(token);
+      if (!profile) throw new ApiError('INVALID_RESET_TOKEN');
+      const passwordHash = await developers.hashPassword(password);
+      await inOneTransaction(async (trx) => {
+        const developerId = await store.takePasswordReset(trx, tokenDigest(token));
+        if (developerId === undefined) throw new ApiError('INVALID_RESET_TOKEN');
+        await store.deletePasswordResetsOf(trx, developerId);
+        await developers.replacePassword(trx, developerId, passwordHash);
+        await developers.noteVerified(trx, developerId);
+        await developers.endSignIns(trx, developerId);
+        const actor = { kind: 'developer', id: developerId, developerId, address } as const;
+        const endsAccess = endAccess ?? !profile.emailVerified;
+        if (endsAccess) await endAccessOf(actor);
+        await audit.record(trx, actor, {
+          action: 'developer.password_reset',
+          target: developerId,
+          data: { end_access: endsAccess },
+        });
+        await tellOwner(trx, profile.email);
+      });
+    },
+
+    async change(actor, sessionDigest, { current, next }) {
+      const { developerId, address } = actor;
+      const profile = await developers.profile(developerId);
+      if (!profile) throw new ApiError('UNAUTHORIZED');
+      if (!(await developers.isPasswordOf(profile.email, current, { address }))) {
+        throw new ApiError('INVALID_CREDENTIALS');
+      }
+      const passwordHash = await developers.hashPassword(next);
+      await knex.transaction(async (trx) => {
+        await store.deletePasswordResetsOf(trx, developerId);
+        await developers.replacePassword(trx, developerId, passwordHash);
+        await developers.endSignIns(trx, developerId, sessionDigest);
+        await audit.record(trx, actor, { action: 'developer.password_changed', target: developerId });
+        await tellOwner(trx, profile.email);
+      });
+    },
+
+    async endSessions(actor) {
+      const { developerId } = actor;
+      return knex.transaction(async (trx) => {
+        const count = await developers.endSignIns(trx, developerId);
+        const data = { count };
+        await audit.record(trx, actor, { action: 'developer.sessions_ended', target: developerId, data });
+        return count;
+      });
+    },
+
+    clearExpired: () => store.clearExpiredPasswordResets(knex, clock.now(), CLEARED_AT_ONCE),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Knex } from 'knex';
+
+export interface PasswordResetRow {
+  readonly token_digest: Buffer;
+  /** Null where there is no account of the address. */
+  readonly developer_id: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+export async function insertPasswordReset(trx: Knex.Transaction, row: PasswordResetRow): Promise<void> {
+  await trx('password_resets').insert(row);
+}
+
+/** One that has not expired. */
+export async function findPasswordReset(
+  db: Knex,
+  tokenDigest: Buffer,
+  now: Date,
+): Promise<PasswordResetRow | undefined> {
+  return db<PasswordResetRow>('password_resets')
+    .where({ token_digest: tokenDigest })
+    .where('expires_at', '>', now)
+    .first();
+}
+
+/** Uses one up. @returns whose it was; undefined when it was used before */
+export async function takePasswordReset(
+  trx: Knex.Transaction,
+  tokenDigest: Buffer,
+): Promise<string | undefined> {
+  const [row] = await trx<PasswordResetRow>('password_resets')
+    .where({ token_digest: tokenDigest })
+    .whereNotNull('developer_id')
+    .delete()
+    .returning('developer_id');
+  return row?.developer_id ?? undefined;
+}
+
+export async function deletePasswordResetsOf(trx: Knex.Transaction, developerId: string): Promise<void> {
+  await trx('password_resets').where({ developer_id: developerId }).delete();
+}
+
+/** @returns how many */
+export async function clearExpiredPasswordResets(
+  db: Knex,
+  expiredBefore: Date,
+  limit: number,
+): Promise<number> {
+  const some = db('password_resets')
+    .where('expires_at', '<', expiredBefore)
+    .limit(limit)
+    .select('token_digest');
+  return db('password_resets').whereIn('token_digest', some).delete();
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage } from 'node:http';
+import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import { ApiError } from '../errors/api-error.ts';
+import type { Client } from '../platform/address.ts';
+import { isMailAddress } from '../platform/mail/mailbox.ts';
+import type { Services } from '../services.ts';
+import { FORGOTTEN_PATH, forgottenPage, resetPage } from './account-html.ts';
+import { fieldOf, formFault, takeForm } from './forms.ts';
+import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
+
+const RESET_PATH = `${FORGOTTEN_PATH}/:token`;
+
+const MIN_PASSWORD = 8;
+const MAX_PASSWORD = 128;
+
+/** The addresses of these pages, with the methods that they take. */
+export const ACCOUNT_PATHS: Readonly<Record<string, readonly string[]>> = {
+  [FORGOTTEN_PATH]: ['GET', 'POST'],
+  [RESET_PATH]: ['GET', 'POST'],
+};
+
+export interface AccountPages {
+  readonly passwords: Services['developerPasswords'];
+  readonly limits: Pick<Services['limits'], 'count'>;
+  readonly webUrl: () => string;
+  readonly clientOf: (request: IncomingMessage) => Client;
+}
+
+/** Where developers who have forgotten their password get a new one. */
+export function createAccountPages({ passwords, limits, webUrl, clientOf }: AccountPages): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const form = takeForm(webUrl, (response) => {
+    const line = 'Forms of other sites are not taken here. Nothing has changed.';
+    send(response, 403, refusalPage('This came from elsewhere', line));
+  });
+
+  /** One window with the same requests to the API. @throws ApiError TOO_MANY_REQUESTS */
+  async function count(request: Request): Promise<void> {
+    const { exceeded, resetSeconds } = await limits.count(['developers'], clientOf(request).address);
+    if (exceeded) throw new ApiError('TOO_MANY_REQUESTS', { retryAfter: resetSeconds });
+  }
+
+  router.get(FORGOTTEN_PATH, (_request, response) => send(response, 200, forgottenPage()));
+
+  router.post(FORGOTTEN_PATH, form, async (request: Request, response: Response) => {
+    const email = fieldOf(request, 'email').trim();
+    if (!isMailAddress(email)) {
+      return send(response, 422, forgottenPage(email, 'Please type a mail address.'));
+    }
+    await count(request);
+    await passwords.requestReset(email, clientOf(request));
+    const line = `If you do not find it soon, look where your mail program puts what it does not trust. The link in it works for an hour.`;
+    send(response, 200, sayPage('good', 'A mail is on its way to you', line));
+  });
+
+  router.get(RESET_PATH, async (request: Request<{ token: string }>, response) => {
+    const { token } = request.params;
+    const reset = await passwords.resetOf(token);
+    if (!reset) return over(response);
+    send(response, 200, resetPage(token, reset));
+  });
+
+  router.post(RESET_PATH, form, async (request: Request<{ token: string }>, response: Response) => {
+    const { token } = request.params;
+    const reset = await passwords.resetOf(token);
+    if (!reset) return over(response);
+    const password = fieldOf(request, 'new_password');
+    const { length } = [...password];
+    if (length < MIN_PASSWORD || length > MAX_PASSWORD) {
+      const fault = `A password has ${MIN_PASSWORD} to ${MAX_PASSWORD} characters.`;
+      return send(response, 422, resetPage(token, reset, fault));
+    }
+    await count(request);
+    await passwords.reset(token, password, fieldOf(request, 'end_access') === 'yes', clientOf(request));
+    const line = 'Go back to where you wanted to sign in, and sign in with the new one.';
+    send(response, 200, sayPage('good', 'Your password is set', line));
+  });
+
+  router.use(onError);
+  return router;
+}
+
+function send(response: Response, status: number, html: string): void {
+  response.status(status).set(SECRET_PAGE_HEADERS).type('html').send(html);
+}
+
+function over(response: Response): void {
+  const line = 'The link of each mail works once and within an hour: please ask for another one.';
+  send(response, 404, refusalPage('This link does not work any more', line));
+}
+
+const onError: ErrorRequestHandler = (error, _request, response, next) => {
+  if (error instanceof ApiError && error.code === 'INVALID_RESET_TOKEN') return over(response);
+  if (error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS') {
+    response.set('Retry-After', String(error.retryAfter));
+    const line = 'Too much was asked for, or too many people are waiting. Please try again later.';
+    return send(response, error.status, refusalPage('Please wait a moment', line));
+  }
+  const status = formFault(error);
+  if (status === undefined) return next(error);
+  send(response, status, refusalPage('This form cannot be read', 'Please go back and try again.'));
+};

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { newDeveloper } from '../../support/fixtures.ts';
+import { authorize, newClient } from '../../support/oauth.ts';
+import { expectError } from '../support/errors.ts';
+import { loginStatus, meStatus, startTwoServices } from '../support/passwords.ts';
+import { auditLog, newApiToken } from '../support/tokens.ts';
+
+const { service, second } = await startTwoServices();
+const { api, baseUrl } = service;
+
+const endSessions = (token: string | undefined) =>
+  api.call('DELETE', '/api/v2/dev/sessions', undefined, { token });
+
+test('ends every session of the developer on every node, and nobody else’s', async () => {
+  const developer = await newDeveloper(api);
+  const stranger = await newDeveloper(api);
+  const { email, password } = developer;
+  const { body: other } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
+  const apiToken = await newApiToken(api, developer, ['read', 'auth:dev']);
+  expect(await meStatus(second.api, other.token)).toBe(200);
+  const { status, body } = await endSessions(developer.token);
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { status: 'success', message: 'Sessions ended.', ended: 2 },
+  });
+  const tokens = [developer.token, other.token, apiToken.token, stranger.token];
+  const statuses = await Promise.all(tokens.map((each) => meStatus(second.api, each)));
+  expect(statuses).toEqual([401, 401, 200, 200]);
+  expectError(await endSessions(developer.token), 401, 'UNAUTHORIZED');
+  expect(await loginStatus(second.api, email, password)).toBe(200);
+  expect(await auditLog(api, apiToken, '&action=developer.sessions_ended')).toMatchObject([
+    { actor: { kind: 'developer', id: developer.developerId }, data: { count: 2 } },
+  ]);
+});
+
+test('signs browsers out; what clients were allowed goes on', async () => {
+  const developer = await newDeveloper(api);
+  const registered = await newClient(api, await newDeveloper(api));
+  const { browser, redeem } = await authorize(baseUrl, developer, registered);
+  const { access_token } = await redeem();
+  expect((await endSessions(developer.token)).status).toBe(200);
+  expect(await meStatus(api, access_token)).toBe(200);
+  const { url } = await authorize(baseUrl, developer, registered, { prompt: 'none' }, browser);
+  expect(url.searchParams.get('error')).toBe('login_required');
+});
+
+test('INSUFFICIENT_SCOPE for a token without auth:dev', async () => {
+  const developer = await newDeveloper(api);
+  const { token } = await newApiToken(api, developer, ['read', 'write']);
+  expectError(await endSessions(token), 403, 'INSUFFICIENT_SCOPE');
+  expect(await meStatus(api, developer.token)).toBe(200);
+});
+
+test('UNAUTHORIZED without a token', async () => {
+  expectError(await endSessions(undefined), 401, 'UNAUTHORIZED');
+});

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { SECOND } from '../../support/clock.ts';
+import { newDeveloper, unique } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+import { mailsTo } from '../support/agents.ts';
+import { expectError, expectFaults } from '../support/errors.ts';
+import { completeReset, loginStatus, newResetToken, requestReset } from '../support/passwords.ts';
+
+const service = await startTestService();
+const { api, baseUrl, clock } = service;
+
+test('mails a link to the page, and the password stays as it is', async () => {
+  const { email, password } = await newDeveloper(api);
+  const { status, body } = await requestReset(api, email);
+  expect({ status, body }).toEqual({
+    status: 202,
+    body: { status: 'success', message: 'A mail is on its way.' },
+  });
+  const [mail] = await mailsTo(service, email, 1);
+  const [link] = /^http\S+$/m.exec(mail!.text!)!;
+  expect(link.replace(/[\w-]{43}$/, 'token')).toBe(`${baseUrl}/account/password/token`);
+  expect(mail!.subject).toContain(new URL(baseUrl).host);
+  expect(await loginStatus(api, email, password)).toBe(200);
+});
+
+test('an address is compared without regard to case', async () => {
+  const { email } = await newDeveloper(api);
+  expect((await requestReset(api, email.toUpperCase())).status).toBe(202);
+  const [mail] = await mailsTo(service, email.toUpperCase(), 1);
+  expect(mail!.text).toContain('/account/password/');
+});
+
+test('where there is no account the answer is the same, and the mail says so', async () => {
+  const email = `${unique('nobody')}@example.com`;
+  const known = await requestReset(api, (await newDeveloper(api)).email);
+  const unknown = await requestReset(api, email);
+  expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
+  const [mail] = await mailsTo(service, email, 1);
+  expect(mail!.text).toContain('There is no account of this mail address');
+  expect(mail!.text).not.toContain('/account/password/');
+});
+
+test('one mailbox gets five in an hour, whoever asks and however it is written', async () => {
+  const { email } = await newDeveloper(api);
+  const [local, domain] = email.split('@') as [string, string];
+  for (const each of [email, `${local}+1@${domain}`, email.toUpperCase(), email, email]) {
+    expect((await requestReset(api, each)).status).toBe(202);
+  }
+  const refused = await requestReset(api, email);
+  expectError(refused, 429, 'TOO_MANY_REQUESTS');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  // Nobody else waits for it.
+  expect((await requestReset(api, (await newDeveloper(api)).email)).status).toBe(202);
+});
+
+test('several links work beside each other, for an hour, and all are over once one was used', async () => {
+  const { email } = await newDeveloper(api);
+  const first = await newResetToken(service, email);
+  clock.advance(59 * 60 * SECOND);
+  const second = await newResetToken(service, email);
+  clock.advance(60 * SECOND);
+  expectError(
+    await completeReset(api, { token: first, password: 'another password' }),
+    401,
+    'INVALID_RESET_TOKEN',
+  );
+  const third = await newResetToken(service, email);
+  expect((await completeReset(api, { token: second, password: 'another password' })).status).toBe(200);
+  expectError(
+    await completeReset(api, { token: third, password: 'a third password' }),
+    401,
+    'INVALID_RESET_TOKEN',
+  );
+});
+
+test.each([
+  '',
+  'no address',
+  'a@b@c',
+  'x@[127.0.0.1]',
+  `${'x'.repeat(250)}@example.com`,
+  'a\r\nb@example.com',
+])('VALIDATION_FAILED for %j', async (email) => {
+  expectFaults(await requestReset(api, email), '/email');
+});
