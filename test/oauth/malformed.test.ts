@@ -3,14 +3,14 @@ import { startTestService } from '../support/service.ts';
 
 const service = await startTestService();
 
-test.each(['/oauth/interaction/%', '/oauth/interaction/%ff', '/agent/claim/%'])(
+test.each(['/oauth/interaction/%', '/oauth/interaction/%ff', '/agent/claim/%', '/account/password/%'])(
   'the address %s is nobody’s fault but of whoever sends it',
   async (path) => {
     expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(400);
   },
 );
 
-test.each(['/oauth/interaction/x', `/agent/claim/${'x'.repeat(43)}`])(
+test.each(['/oauth/interaction/x', `/agent/claim/${'x'.repeat(43)}`, '/account/password'])(
   'so is a form at %s that cannot be inflated',
   async (path) => {
     const { status } = await fetch(`${service.baseUrl}${path}`, {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newDeveloper } from '../../support/fixtures.ts';
-import { authorize, newClient } from '../../support/oauth.ts';
+import { authorize, beginAuthorization, Browser, newClient } from '../../support/oauth.ts';
 import { expectError } from '../support/errors.ts';
 import { loginStatus, meStatus, startTwoServices } from '../support/passwords.ts';
 import { auditLog, newApiToken } from '../support/tokens.ts';
@@ -42,6 +42,20 @@ test('signs browsers out; what clients were allowed goes on', async () => {
   expect(await meStatus(api, access_token)).toBe(200);
   const { url } = await authorize(baseUrl, developer, registered, { prompt: 'none' }, browser);
   expect(url.searchParams.get('error')).toBe('login_required');
+});
+
+test('a page that waits in a browser does nothing any more', async () => {
+  const { email, password, token, ...developer } = await newDeveloper(api);
+  const { url } = await beginAuthorization(baseUrl, await newClient(api, await newDeveloper(api)));
+  const browser = new Browser(baseUrl);
+  const fields = { email, password, action: 'sign-in' };
+  const consent = await browser.send(await browser.open(url), fields);
+  expect(consent.html).toContain('value="allow"');
+  expect((await endSessions(token)).status).toBe(200);
+  expect((await browser.send(consent, { action: 'allow' })).status).toBe(400);
+  const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
+  const granted = await auditLog(api, { ...developer, ...body }, '&action=authorization.granted');
+  expect(granted).toEqual([]);
 });
 
 test('INSUFFICIENT_SCOPE for a token without auth:dev', async () => {
