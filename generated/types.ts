@@ -1003,10 +1003,11 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Sign out everywhere
-         * @description Ends every session of the developer, that of this request among them, and signs out the browsers in which the pages
-         *     of the authorization server are open. No request that begins after the answer is let in with one of them, on any
-         *     node. API tokens, clients that were allowed to act, and agents go on: they have operations of their own.
+         * Sign out everywhere else
+         * @description Ends every session of the developer but that of this request, which `/api/v2/dev/logout` ends, and signs out the
+         *     browsers in which he is signed in at the pages of the authorization server. No request that begins after the answer
+         *     is let in with one of them, on any node. API tokens, clients that were allowed to act, and agents go on: they have
+         *     operations of their own.
          */
         delete: operations["endDeveloperSessions"];
         options?: never;
@@ -1024,8 +1025,8 @@ export interface paths {
         get?: never;
         /**
          * Change the password of the account
-         * @description Asks for the password that counts now: a wrong one gives 401 `INVALID_CREDENTIALS`, and after 10 failures in a minute
-         *     from one address even the right one 429 `TOO_MANY_REQUESTS`. Ends every other session of the developer and signs out
+         * @description Asks for the password that counts now: a wrong one gives 403 `INVALID_CREDENTIALS`, for the token is good, and after 10
+         *     failures in a minute from one address even the right one 429 `TOO_MANY_REQUESTS`. Ends every other session of the developer and signs out
          *     the browsers; the session of this request stays. The account's mail address is told. API tokens, clients that were
          *     allowed to act, and agents go on.
          */
@@ -8407,7 +8408,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No session is left. */
+            /** @description No other session is left. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

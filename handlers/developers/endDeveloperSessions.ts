@@ -1,9 +1,9 @@
 import type { Handler } from '../handler.ts';
 
 export const endDeveloperSessions: Handler<'endDeveloperSessions'> = async (
-  { actor },
+  { actor, developerSession },
   { developerPasswords },
 ) => {
-  const ended = await developerPasswords.endSessions(actor);
+  const ended = await developerPasswords.endOtherSessions(actor, developerSession);
   return { status: 200, body: { status: 'success', message: 'Sessions ended.', ended } };
 };

@@ -46,8 +46,12 @@ export interface DeveloperPasswords {
     sessionDigest: Buffer | undefined,
     passwords: { readonly current: string; readonly next: string },
   ): Promise<void>;
-  /** Ends everything that the developer has signed in to. @returns how many sessions of the API there were */
-  endSessions(actor: Actor): Promise<number>;
+  /**
+   * Ends everything else that the developer has signed in to.
+   * @param sessionDigest of the session that goes on
+   * @returns how many sessions of the API there were
+   */
+  endOtherSessions(actor: Actor, sessionDigest: Buffer | undefined): Promise<number>;
   /** Deletes some links that have expired. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -149,7 +153,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const profile = await developers.profile(developerId);
       if (!profile) throw new ApiError('UNAUTHORIZED');
       if (!(await developers.isPasswordOf(profile.email, current, { address }))) {
-        throw new ApiError('INVALID_CREDENTIALS');
+        throw new ApiError('INVALID_CREDENTIALS', { status: 403 });
       }
       const passwordHash = await developers.hashPassword(next);
       await knex.transaction(async (trx) => {
@@ -161,10 +165,10 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       });
     },
 
-    async endSessions(actor) {
+    async endOtherSessions(actor, sessionDigest) {
       const { developerId } = actor;
       return knex.transaction(async (trx) => {
-        const count = await developers.endSignIns(trx, developerId);
+        const count = await developers.endSignIns(trx, developerId, sessionDigest);
         const data = { count };
         await audit.record(trx, actor, { action: 'developer.sessions_ended', target: developerId, data });
         return count;

@@ -86,7 +86,7 @@ export const catalogue = {
     hint: 'Its developer can enable it again.',
   },
   INVALID_CREDENTIALS: {
-    statuses: [401],
+    statuses: [401, 403],
     title: 'Invalid credentials',
     detail: 'The name or the password is wrong.',
     hint: 'Check both and try again.',

@@ -31,6 +31,7 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
 /** Members of an operation's example that must be others here: what they name does not exist. */
 const replacements: Readonly<Record<string, (owner: Owner, example: Members) => Promise<Members>>> = {
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
+  changeDeveloperPassword: async ({ developer }) => ({ password: developer.password }),
   extendLicenses: async (owner) => ({ license_ids: [(await newLicense(owner)).license_id] }),
   registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
   claimAgent: async (owner) => ({ claim_token: await newClaim(owner) }),

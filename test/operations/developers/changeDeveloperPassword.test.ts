@@ -66,14 +66,14 @@ test('of many at once with the same password one wins, and its session is the on
 
 test('INVALID_CREDENTIALS for a wrong password, and nothing has changed', async () => {
   const { email, password, token } = await newDeveloper(api);
-  expectError(await changePassword(api, token, 'a wrong password', NEXT), 401, 'INVALID_CREDENTIALS');
+  expectError(await changePassword(api, token, 'a wrong password', NEXT), 403, 'INVALID_CREDENTIALS');
   expect(await loginStatus(api, email, password)).toBe(200);
 });
 
 test('TOO_MANY_REQUESTS after ten wrong ones, and then the right one is refused too', async () => {
   const { password, token } = await newDeveloper(api);
   for (let n = 0; n < 10; n += 1) {
-    expectError(await changePassword(api, token, 'a wrong password', NEXT), 401, 'INVALID_CREDENTIALS');
+    expectError(await changePassword(api, token, 'a wrong password', NEXT), 403, 'INVALID_CREDENTIALS');
   }
   expectError(await changePassword(api, token, password, NEXT), 429, 'TOO_MANY_REQUESTS');
 });

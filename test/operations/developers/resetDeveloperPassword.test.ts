@@ -86,7 +86,7 @@ test('the new password counts and every session has ended, on every node', async
     },
   ]);
   const mails = await mailsTo(service, developer.email, 2);
-  expect(mails[1]!.subject).toContain('was changed');
+  expect(mails.filter(({ subject }) => subject!.includes('was changed'))).toHaveLength(1);
 });
 
 test('a token works once, of many at once over two nodes too', async () => {
