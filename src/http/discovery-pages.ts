@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
 import type { Services } from '../services.ts';
+import { openToOrigins } from './cors.ts';
 
-/** For programs of any origin: nothing here is about whoever asks. */
 const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, X-Request-Id',
   'Cache-Control': 'public, max-age=300',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
@@ -14,7 +12,6 @@ const HEADERS = {
 
 /** What a page of another origin may send along, such as the protocol's version that clients of MCP name. */
 const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, HEAD',
   'Access-Control-Allow-Headers': '*',
   'Access-Control-Max-Age': '86400',
@@ -26,6 +23,11 @@ export const DISCOVERY_METHODS = ['GET', 'OPTIONS'];
 /** The published documents. */
 export function createDiscoveryPages(discovery: Services['discovery']): Router {
   const router = Router({ caseSensitive: true, strict: true });
+  // Whatever the answer will be, and for programs of any origin: nothing here is about whoever asks.
+  router.all([...discovery.paths], (_request, response, next) => {
+    response.set(openToOrigins('ETag'));
+    next();
+  });
   for (const path of discovery.paths) {
     router.get(path, async (request, response) => {
       const { mediaType, text } = await discovery.read(path, request.headers.host);

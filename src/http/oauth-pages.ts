@@ -4,6 +4,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
+import { openToOrigins } from './cors.ts';
 import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
 import { fieldOf, formFault, isForeign } from './forms.ts';
 
@@ -35,6 +36,8 @@ export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
 };
 /** What this module answers itself. */
 const OWN: readonly string[] = ['/oauth/userinfo', UID];
+/** What programs ask, those in browsers too. */
+const FOR_PROGRAMS = Object.keys(OAUTH_PATHS).filter((path) => OAUTH_PATHS[path]!.includes('OPTIONS'));
 /** Forms that people send. */
 const FORMS: readonly string[] = ['/oauth/device', '/oauth/logout/confirm', UID];
 
@@ -57,7 +60,13 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
         const { status, retryAfter, detail } = noteFailure(error, String(response.getHeader('X-Request-Id')));
         const code =
           status < 429 ? 'invalid_request' : status === 500 ? 'server_error' : 'temporarily_unavailable';
-        return { status, retryAfter, error: code, description: detail };
+        const headers = {
+          'Cache-Control': 'no-store',
+          // What fails may have failed before the library was asked, which otherwise says who can see an answer.
+          ...(FOR_PROGRAMS.includes(request.path) && openToOrigins()),
+          ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+        };
+        return { status, headers, error: code, description: detail };
       },
     };
   }
@@ -77,8 +86,7 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
 
   // Programs in a browser register themselves too; nothing that they are told depends on who is signed in.
   router.all(['/oauth/register', '/oauth/userinfo'], (request, response, next) => {
-    response.set('Access-Control-Allow-Origin', '*');
-    response.set('Access-Control-Expose-Headers', 'WWW-Authenticate');
+    response.set(openToOrigins());
     if (request.method !== 'OPTIONS') return next();
     response.set('Access-Control-Allow-Methods', 'GET, POST');
     response.set('Access-Control-Allow-Headers', 'Authorization, Content-Type');
@@ -92,13 +100,12 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
       if (token === undefined) throw new ApiError('UNAUTHORIZED');
       response.json(await authorizationServer.userinfo(token));
     } catch (error) {
-      const { status, retryAfter, description, ...fault } = surfaceOf(request, response).fault(error);
+      const { status, headers, description, ...fault } = surfaceOf(request, response).fault(error);
       const code = status === 401 ? 'invalid_token' : status === 403 ? 'insufficient_scope' : fault.error;
       const scope = status === 403 ? ', scope="openid"' : '';
       const said = token === undefined ? '' : `, error="${code}"${scope}`;
       if (status < 429) response.set('WWW-Authenticate', `Bearer realm="latchkey"${said}`);
-      if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-      response.status(status).json({ error: code, error_description: description });
+      response.status(status).set(headers).json({ error: code, error_description: description });
     }
   };
   router.get('/oauth/userinfo', userinfo);
@@ -180,7 +187,7 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
       return send(response, status, { kind: 'error', error: 'invalid_request', description: undefined });
     }
     const fault = surfaceOf(request, response).fault(error);
-    if (fault.retryAfter !== undefined) response.set('Retry-After', String(fault.retryAfter));
+    response.set(fault.headers);
     send(response, fault.status, { kind: 'error', error: fault.error, description: fault.description });
   }
 }

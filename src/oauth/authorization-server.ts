@@ -21,7 +21,7 @@ export interface Surface {
   /** Logs a failure, and says how to answer it. */
   fault(error: unknown): {
     readonly status: number;
-    readonly retryAfter: number | undefined;
+    readonly headers: Readonly<Record<string, string>>;
     readonly error: string;
     readonly description: string;
   };
@@ -57,6 +57,7 @@ const FOR_PROGRAMS: readonly string[] = [
   ROUTES.introspection,
   ROUTES.registration,
   ROUTES.device_authorization,
+  ROUTES.jwks,
 ];
 
 export function createAuthorizationServer(deps: ProviderDependencies): AuthorizationServer {
@@ -114,12 +115,11 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
   }
 
   function answerFailure(ctx: KoaContextWithOIDC, failure: unknown, surface: Surface, isPage: boolean): void {
-    const { status, retryAfter, error, description } = surface.fault(failure);
+    const { status, headers, error, description } = surface.fault(failure);
     if (isPage) answerPage(ctx, { kind: 'error', error, description }, surface);
     else ctx.body = { error, error_description: description };
     ctx.status = status;
-    ctx.set('Cache-Control', 'no-store');
-    if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+    ctx.set(headers as Record<string, string>);
   }
 
   /** Of whatever kind the token is: the row says it all. */
@@ -186,15 +186,14 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
         await run(request, response, surface, { userCode });
       } catch (failure) {
         if (response.headersSent) throw failure;
-        const { status, retryAfter, error, description } = surface.fault(failure);
+        const { status, headers, error, description } = surface.fault(failure);
         const page = FOR_PROGRAMS.includes(url.pathname)
           ? undefined
           : surface.render({ kind: 'error', error, description });
         response.writeHead(status, {
           'Content-Type': page ? 'text/html; charset=utf-8' : 'application/json',
-          'Cache-Control': 'no-store',
           ...page?.headers,
-          ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+          ...headers,
         });
         response.end(page?.html ?? JSON.stringify({ error, error_description: description }));
       }

@@ -1,12 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { canonicalAddress } from '../../platform/address.ts';
+import { openToOrigins } from '../cors.ts';
 
-/** Of every answer: nothing here goes by cookies, so a page of anybody's that has a token may use it. */
-export const CORS_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers':
-    'WWW-Authenticate, X-Request-Id, Retry-After, Idempotency-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy',
-};
+/** Of every answer. */
+export const CORS_HEADERS = openToOrigins('Idempotency-Replayed');
 
 /** Of the answer to a preflight. */
 export const PREFLIGHT_HEADERS = {
