@@ -34,7 +34,7 @@ export interface AuthorizationServer extends Interactions {
   /** Its metadata (RFC 8414, OpenID Connect Discovery). */
   metadata(): Promise<Readonly<Record<string, unknown>> & { readonly issuer: string }>;
   /**
-   * What an access token may know of the developer it acts for (OpenID Connect Core, section 5.3).
+   * What an access token of the API may know of the developer it acts for (OpenID Connect Core, section 5.3).
    * @throws ApiError UNAUTHORIZED, INSUFFICIENT_SCOPE
    */
   userinfo(token: string): Promise<Record<string, unknown>>;
@@ -210,7 +210,9 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     async userinfo(token) {
       const bearer = await bearerTokens.authenticate(token);
       const granted = bearer && (await accessTokens.authenticate(token));
-      if (!granted) throw new ApiError('UNAUTHORIZED');
+      // Claims are of the API's resource: a token for MCP alone may be in the hands of whoever is for MCP alone.
+      const isForUs = granted && [addresses.issuer(), addresses.web()].includes(granted.audience);
+      if (!isForUs) throw new ApiError('UNAUTHORIZED');
       const { developerId, grantId, scopes } = granted;
       if (!scopes.includes('openid') || developerId === null || grantId === null) {
         throw new ApiError('INSUFFICIENT_SCOPE', { members: { scope: 'openid' } });

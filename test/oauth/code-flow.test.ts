@@ -286,11 +286,21 @@ describe('resource indicators', () => {
   test.each(['', '/', '/mcp', '/mcp/'])('a token for {base_url}%s', async (path) => {
     const registered = await newClient(service.api, developer);
     const resource = `${service.baseUrl}${path}`;
-    const { redeem } = await authorize(service.baseUrl, developer, registered, { resource });
+    const { config, redeem } = await authorize(service.baseUrl, developer, registered, { resource });
     const { access_token } = await redeem({ resource });
     const audience = resource.replace(/\/$/, '');
     expect(decodeJwt(access_token).aud).toBe(audience);
-    expect((await me(access_token)).status).toBe(audience.endsWith('/mcp') ? 401 : 200);
+    const isForMcp = audience.endsWith('/mcp');
+    expect((await me(access_token)).status).toBe(isForMcp ? 401 : 200);
+
+    const info = await fetch(config.serverMetadata().userinfo_endpoint!, {
+      headers: { authorization: `Bearer ${access_token}` },
+    });
+    const said = (await info.json()) as object;
+    if (!isForMcp) return expect(said).toMatchObject({ sub: developer.developerId });
+    expect(info.status).toBe(401);
+    expect(info.headers.get('www-authenticate')).toBe('Bearer realm="latchkey", error="invalid_token"');
+    expect(said).toMatchObject({ error: 'invalid_token' });
   });
 
   test('others are refused', async () => {
