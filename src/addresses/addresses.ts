@@ -14,6 +14,8 @@ export interface Addresses {
   resource(host: string | undefined): string;
   /** The MCP endpoint, a protected resource of its own. */
   mcp(): string;
+  /** Its path. */
+  readonly mcpPath: string;
   /**
    * The metadata of the protected resource that a request is for (RFC 9728, section 3.1).
    * @param host the request's `Host`
@@ -36,6 +38,7 @@ export function createAddresses(baseUrl: () => string, webUrl: () => string): Ad
     web: webUrl,
     resource,
     mcp: () => `${baseUrl()}${MCP_PATH}`,
+    mcpPath: MCP_PATH,
     resourceMetadata(host, path) {
       if (path === MCP_PATH) return `${baseUrl()}${RESOURCE_METADATA_PATH}${MCP_PATH}`;
       return `${resource(host)}${RESOURCE_METADATA_PATH}`;

@@ -13,7 +13,7 @@ import { bearerToken } from './bearer.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { createMcpEndpoint, FIRST_SCOPES, MCP_PATH } from './mcp/endpoint.ts';
+import { createMcpEndpoint, FIRST_SCOPES } from './mcp/endpoint.ts';
 import type { ContractDocument } from './mcp/tools.ts';
 import { createMetricsPage } from './metrics.ts';
 import { createPages, MethodNotAllowed } from './pages.ts';
@@ -58,7 +58,7 @@ interface Dependencies {
  */
 export function createHttpServer(deps: Dependencies): Server {
   const { contract, services, clock, random, logger, baseUrl, webUrl } = deps;
-  const { metrics } = services;
+  const { metrics, addresses } = services;
 
   const newRequestId = () => `req_${random.bytes(16).toString('base64url')}`;
   const clientOf = createClientOf(deps.trustedProxies);
@@ -81,9 +81,9 @@ export function createHttpServer(deps: Dependencies): Server {
       timestamp: clock.now(),
       webUrl: webUrl(),
       resourceMetadata: () =>
-        services.addresses.resourceMetadata(request?.headers.host, request ? pathOf(request) : ''),
+        addresses.resourceMetadata(request?.headers.host, request ? pathOf(request) : ''),
       hasToken: bearerToken(request?.headers.authorization) !== undefined,
-      scope: request && pathOf(request) === MCP_PATH ? FIRST_SCOPES : undefined,
+      scope: request && pathOf(request) === addresses.mcpPath ? FIRST_SCOPES : undefined,
     });
     if (!(error instanceof MethodNotAllowed)) return response;
     return { ...response, headers: { ...response.headers, Allow: error.allow } };
@@ -184,7 +184,7 @@ export function createHttpServer(deps: Dependencies): Server {
     const requestId = newRequestId();
     const fault = requestFault(request);
     const path = pathOf(request);
-    if (!fault && path === MCP_PATH) return onMcpRequest(request, response, requestId);
+    if (!fault && path === addresses.mcpPath) return onMcpRequest(request, response, requestId);
     if (!fault && !contract.operationsAt(path)) {
       response.setHeader('X-Request-Id', requestId);
       const client = clientOf(request);

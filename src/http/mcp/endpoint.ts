@@ -18,8 +18,6 @@ import { toErrorResult, toResult, type Problem } from './result.ts';
 import { problemAsRpc, refusalResponse, RPC, RpcRefusal } from './rpc-error.ts';
 import { toolsOf, type ContractDocument } from './tools.ts';
 
-/** Where agents speak MCP: the path of `addresses.mcp()`. */
-export const MCP_PATH = '/mcp';
 /** What every token needs here. */
 const MCP_SCOPE = 'agent:execute';
 /** What a client should ask for at first; it is told of more when it needs it. */
@@ -204,7 +202,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
 
   return {
     /**
-     * Answers a request to `/mcp`.
+     * Answers a request to `addresses.mcpPath`.
      * @param problemOf makes a problem (RFC 9457) of an error, and notes it where it is the service's own
      */
     async answer(
