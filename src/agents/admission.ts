@@ -11,6 +11,7 @@ import * as agentStore from './agent-store.ts';
 import { POST_CLAIM_SCOPES, type ClaimHandle } from './agents.ts';
 import { AssertionError, type Assertion, type Assertions } from './assertions.ts';
 import type { ClaimedType, Claims } from './claims.ts';
+import { grantDelegation } from './delegation.ts';
 import * as store from './delegation-store.ts';
 import type { Revocation } from './revocation.ts';
 
@@ -131,9 +132,9 @@ export function createAdmission(deps: Dependencies): Admission {
     trx: Knex.Transaction,
     assertion: Assertion,
     client: Client,
-  ): Promise<string | undefined> {
+  ): Promise<{ readonly developerId: string; readonly isNew: boolean } | undefined> {
     const known = await store.holdDelegation(trx, assertion);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { developerId: known, isNew: false };
     const { verifiedEmail: email } = assertion;
     if (email === undefined) {
       throw new AssertionError(
@@ -144,8 +145,7 @@ export function createAdmission(deps: Dependencies): Admission {
     if (await developers.find(trx, email)) return undefined;
     // That is the issuer's word: nobody has proved it here.
     const opened = await developers.openAccount(trx, { email, verified: false }, client);
-    if (opened !== undefined) await store.putDelegation(trx, assertion, opened, clock.now());
-    return opened;
+    return opened === undefined ? undefined : { developerId: opened, isNew: true };
   }
 
   function interactionRequired(claim: ClaimHandle): ApiError {
@@ -168,18 +168,20 @@ export function createAdmission(deps: Dependencies): Admission {
           return refusal(new AssertionError('replay_detected', 'It was taken before.'));
         }
         await store.lockSubject(trx, assertion);
-        const developerId = await developerOf(trx, assertion, client).catch((error: unknown) => {
+        const developer = await developerOf(trx, assertion, client).catch((error: unknown) => {
           if (error instanceof AssertionError) return refusal(error);
           throw error;
         });
-        if (developerId instanceof ApiError) return developerId;
-        if (developerId === undefined) {
+        if (developer instanceof ApiError) return developer;
+        if (developer === undefined) {
           const agentId = await insert(trx, assertion, null, request, client);
           const email = assertion.verifiedEmail!;
           return interactionRequired(await claims.open(trx, { agentId, email, type: request.type, scopes }));
         }
+        const { developerId, isNew } = developer;
         const agentId = await agentFor(trx, assertion, developerId, request, client);
         const admitted = { agentId, developerId, scopes };
+        if (isNew) await grantDelegation(deps, trx, assertion, admitted, client);
         return { ...admitted, given: await give(trx, admitted) };
       });
       if (result instanceof ApiError) throw result;

@@ -15,7 +15,8 @@ import { isCodeLive, readCode } from './claim-state.ts';
 import * as store from './claim-store.ts';
 import { requestedType } from './credential-choice.ts';
 import type { Credentials } from './credentials.ts';
-import * as delegationStore from './delegation-store.ts';
+import { grantDelegation } from './delegation.ts';
+import { lockSubject } from './delegation-store.ts';
 import type { Revocation } from './revocation.ts';
 
 export interface CompletionDependencies {
@@ -70,7 +71,7 @@ export function createClaimCompletion(deps: CompletionDependencies) {
         },
       );
     }
-    await delegationStore.putDelegation(trx, { issuer, subject }, developerId, clock.now());
+    await grantDelegation(deps, trx, { issuer, subject }, { agentId, developerId }, client);
   }
 
   async function complete(
@@ -91,7 +92,7 @@ export function createClaimCompletion(deps: CompletionDependencies) {
     // What it has come to is kept also where it is a refusal.
     const result = await knex.transaction(async (trx): Promise<CompletedClaim | ApiError> => {
       const { issuer, subject } = seenAgent;
-      if (issuer !== null && subject !== null) await delegationStore.lockSubject(trx, { issuer, subject });
+      if (issuer !== null && subject !== null) await lockSubject(trx, { issuer, subject });
       const claim = known(await store.lockClaim(trx, digest));
       const now = clock.now();
       const locked = await agentStore.lockAgent(trx, claim.agent_id);

@@ -57,7 +57,7 @@ interface Dependencies extends CompletionDependencies {
 }
 
 export function createClaims(deps: Dependencies): Claims {
-  const { knex, claimMails, sandboxAgents, audit, clock, random, newId } = deps;
+  const { knex, claimMails, sandboxAgents, developers, audit, clock, random, newId } = deps;
   const complete = createClaimCompletion(deps);
 
   const open: Claims['open'] = async (trx, { agentId, email, type, scopes }, given) => {
@@ -86,29 +86,49 @@ export function createClaims(deps: Dependencies): Claims {
     return { claimToken, expiresAt, postClaimScopes: scopes };
   };
 
+  /** Mails whoever reads an address what the agent wants, and says so where he may look, if he has an account. */
+  async function begin(
+    trx: Knex.Transaction,
+    claimDigest: Buffer,
+    email: string,
+    agent: Pick<agentStore.AgentRow, 'agent_id' | 'registration_type' | 'issuer'>,
+    client: Client,
+  ): Promise<string> {
+    const { agent_id: agentId, registration_type, issuer } = agent;
+    const { attemptId } = await claimMails.send(trx, claimDigest, email, issuer);
+    const account = await developers.find(trx, email);
+    await audit.record(trx, agentActor(agentId, account?.developerId ?? null, client), {
+      action: 'agent.claim_begun',
+      target: agentId,
+      data: { registration_type, issuer },
+    });
+    return attemptId;
+  }
+
   const registerByEmail: Claims['registerByEmail'] = async ({ email, type, name }, pointer, client) => {
     assertEmail(email, pointer);
     await claimMails.assertMaySend(email, client);
     const agentId = newId('agt');
+    const agent: agentStore.AgentRow = {
+      agent_id: agentId,
+      developer_id: null,
+      registration_type: 'email-verification',
+      name: name ?? null,
+      issuer: null,
+      subject: null,
+      client_id: null,
+      email,
+      created_at: clock.now(),
+      claimed_at: null,
+      revoked_at: null,
+    };
     return knex.transaction(async (trx) => {
-      await agentStore.insertAgent(trx, {
-        agent_id: agentId,
-        developer_id: null,
-        registration_type: 'email-verification',
-        name: name ?? null,
-        issuer: null,
-        subject: null,
-        client_id: null,
-        email,
-        created_at: clock.now(),
-        claimed_at: null,
-        revoked_at: null,
-      });
-      const claim = await open(trx, { agentId, email, type, scopes: POST_CLAIM_SCOPES });
-      const { attemptId } = await claimMails.send(trx, tokenDigest(claim.claimToken), email, null);
+      await agentStore.insertAgent(trx, agent);
       const actor = agentActor(agentId, null, client);
-      const data = { registration_type: 'email-verification' };
+      const data = { registration_type: agent.registration_type };
       await audit.record(trx, actor, { action: 'agent.registered', target: agentId, data });
+      const claim = await open(trx, { agentId, email, type, scopes: POST_CLAIM_SCOPES });
+      const attemptId = await begin(trx, tokenDigest(claim.claimToken), email, agent, client);
       return { status: 'initiated', agentId, attemptId, expiresAt: claim.expiresAt, claim };
     });
   };
@@ -150,10 +170,8 @@ export function createClaims(deps: Dependencies): Claims {
       const agent = openAgent(claim, found, clock.now(), 'claimed_or_in_flight');
       const due = mailDue(claim, email, clock.now());
       if (due === 'too_many') throw tooManyMails(claim);
-      const { attemptId } =
-        due === 'sent'
-          ? { attemptId: claim.attempt_id! }
-          : await claimMails.send(trx, claim.claim_digest, email, agent.issuer);
+      const attemptId =
+        due === 'sent' ? claim.attempt_id! : await begin(trx, claim.claim_digest, email, agent, client);
       if (type !== undefined) {
         await store.updateClaim(trx, claim.claim_digest, { requested_credential_type: type });
       }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, SECOND, TestClock } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
 import { newDeveloper, newHwid } from '../../support/fixtures.ts';
 import { startIdentityProvider, trusting } from '../../support/identity-provider.ts';
 import { startTestService } from '../../support/service.ts';
@@ -295,6 +296,75 @@ describe('a claim', () => {
     expectError(await claim(api, { claim_token: 'clm_unknown', otp: '123456' }), 401, 'INVALID_CLAIM_TOKEN');
     expectFaults(await claim(api, {}), '/claim_token');
     expectFaults(await claim(api, { otp: '123456', email: newEmail() }), '/claim_token');
+  });
+});
+
+describe('the audit log', () => {
+  const entriesAbout = async (agentId: string) => {
+    const db = await connectTo(service.databaseUrl);
+    const { rows } = await db.query<{ action: string }>(
+      'select developer_id, actor_kind, actor_id, action, data from audit_log where target = $1 order by audit_id',
+      [agentId],
+    );
+    return rows;
+  };
+
+  test('has each claim that begins, with whoever’s address it is', async () => {
+    const known = await newDeveloper(api);
+    for (const [email, developerId] of [
+      [newEmail(), 'administrator'],
+      [known.email, known.developerId],
+    ] as const) {
+      const { agentId, claim_token } = await begun(email);
+      // Once more within a minute begins nothing.
+      await claim(api, { claim_token });
+      clock.advance(60 * SECOND);
+      await claim(api, { claim_token });
+      const begins = {
+        developer_id: developerId,
+        actor_kind: 'agent',
+        actor_id: agentId,
+        action: 'agent.claim_begun',
+        data: { registration_type: 'email-verification', issuer: null },
+      };
+      expect((await entriesAbout(agentId)).slice(1), developerId).toEqual([begins, begins]);
+    }
+  });
+
+  test('has a claim that is begun for an anonymous agent', async () => {
+    const { email, developerId } = await newDeveloper(api);
+    const { body } = await register(api, { type: 'anonymous' });
+    await claim(api, { claim_token: body.claim_token, email });
+    expect((await entriesAbout(body.registration_id)).at(-1)).toMatchObject({
+      developer_id: developerId,
+      actor_id: body.registration_id,
+      action: 'agent.claim_begun',
+      data: { registration_type: 'anonymous' },
+    });
+  });
+
+  test('has the delegation that its person has agreed to', async () => {
+    const { email, password, developerId } = await newDeveloper(api);
+    const assertion = await provider.grant(baseUrl, { claims: { sub: 'delegated', email } });
+    const { claim_token } = (await registerGrant(api, assertion)).body;
+    await claim(api, { claim_token });
+    const otp = await codeOf(api, await pageFor(service, email), password);
+    const { body: claimed } = await claim(api, { claim_token, otp });
+    const entries = await entriesAbout(claimed.registration_id);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'agent.registered',
+      'agent.claim_begun',
+      'agent.claim_confirmed',
+      'agent.delegation_granted',
+      'agent.claimed',
+    ]);
+    expect(entries[3]).toEqual({
+      developer_id: developerId,
+      actor_kind: 'agent',
+      actor_id: claimed.registration_id,
+      action: 'agent.delegation_granted',
+      data: { issuer: provider.issuer, subject: 'delegated' },
+    });
   });
 });
 

@@ -214,7 +214,11 @@ describe('an ID-JAG', () => {
     const { rows } = await db.query(`select action from audit_log where target = $1 order by audit_id`, [
       first.body.registration_id,
     ]);
-    expect(rows).toEqual([{ action: 'agent.registered' }, { action: 'agent.let_in' }]);
+    expect(rows).toEqual([
+      { action: 'agent.registered' },
+      { action: 'agent.delegation_granted' },
+      { action: 'agent.let_in' },
+    ]);
   });
 
   test('gives a JWT that lives an hour', async () => {
