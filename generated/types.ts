@@ -721,6 +721,9 @@ export interface paths {
          *     identity assertion, `ephemeral_key` (24 hours) or `sandbox_token` (one hour) for an anonymous agent; the first one of
          *     them when left out. A claim can be completed for 24 hours.
          *
+         *     An assertion of a subject that is known lets the same agent in again, with another credential. An agent has at most 25
+         *     live credentials of a type: with one more the oldest one ends.
+         *
          *     Refused assertions get 401 `INVALID_ASSERTION`, with `error` saying why: `invalid_issuer`, `invalid_signature`,
          *     `expired`, `replay_detected`, `invalid_audience`, `invalid_client_id`, `missing_verified_email` or `invalid_request`.
          *     One that is refused for another reason than its signature or its claims is used up. While the keys of its issuer

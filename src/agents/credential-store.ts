@@ -48,6 +48,21 @@ export async function replaceScopes(
     .update({ scopes: [...scopes] });
 }
 
+/** Deletes the oldest credentials of the kind of one that is new: beside it as many as told stay. */
+export async function endOldest(
+  trx: Knex.Transaction,
+  { token_digest, agent_id, credential_type }: CredentialRow,
+  stay: number,
+): Promise<void> {
+  const over = trx('agent_credentials')
+    .where({ agent_id, credential_type })
+    .whereNot({ token_digest })
+    .orderBy('created_at', 'desc')
+    .offset(stay)
+    .select('token_digest');
+  await trx('agent_credentials').whereIn('token_digest', over).delete();
+}
+
 /** @returns the agent that had it; undefined when there was none */
 export async function deleteCredential(
   trx: Knex.Transaction,

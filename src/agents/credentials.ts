@@ -3,6 +3,7 @@ import type { Scope } from '../developers/developers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { tokenDigest, type Tokens } from '../tokens/tokens.ts';
+import { lockAgent } from './agent-store.ts';
 import type { Credential, CredentialType } from './agents.ts';
 import * as store from './credential-store.ts';
 
@@ -15,10 +16,13 @@ const LIFETIMES: Readonly<Record<CredentialType, number>> = {
   ephemeral_key: 24 * HOUR_MS,
 };
 
+/** How many of a kind an agent may have: so many of its processes get one each, and none is ever refused. */
+const LIVE_AT_MOST = 25;
+
 /** The application that sandbox tokens of agents are good for. */
 const SANDBOX_APP = 'sandbox';
 
-/** Makes what agents act with. Only digests are kept. */
+/** Makes what agents act with. Only digests are kept, and of a kind the newest 25 of an agent: with one more the oldest ends. */
 export interface Credentials {
   /**
    * @param developerId for whom the agent acts; null for nobody
@@ -64,14 +68,17 @@ export function createCredentials({ tokens, clock, random }: Dependencies): Cred
     given: Credential,
     createdAt: Date,
   ): Promise<void> {
-    await store.insertCredential(trx, {
+    const row = {
       token_digest: tokenDigest(given.credential),
       agent_id: agentId,
       credential_type: given.type,
       scopes: [...given.scopes],
       created_at: createdAt,
       expires_at: given.expiresAt,
-    });
+    };
+    await lockAgent(trx, agentId);
+    await store.insertCredential(trx, row);
+    await store.endOldest(trx, row, LIVE_AT_MOST - 1);
   }
 
   return {

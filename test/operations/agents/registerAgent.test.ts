@@ -1,10 +1,11 @@
 import { createHmac, createPublicKey } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { TestClock } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { newDeveloper } from '../../support/fixtures.ts';
 import { newProviderKey, startIdentityProvider, trusting } from '../../support/identity-provider.ts';
+import { temporaryFolder } from '../../support/processes.ts';
 import { startTestService } from '../../support/service.ts';
 import {
   claim,
@@ -24,7 +25,9 @@ import { expectError, expectFaults } from '../support/errors.ts';
 // The provider is there before the service that trusts it, and goes by its clock.
 const time: { clock: TestClock } = { clock: new TestClock() };
 const provider = await startIdentityProvider({ now: () => time.clock.now() });
-const service = await startTestService(trusting(provider.issuer));
+// One folder of mails for both of the nodes that there are.
+const settings = { ...trusting(provider.issuer), DATA_DIR: await temporaryFolder(afterAll) };
+const service = await startTestService(settings);
 const { api, baseUrl, clock, databaseUrl, services } = service;
 time.clock = clock;
 
@@ -219,6 +222,35 @@ describe('an ID-JAG', () => {
       { action: 'agent.delegation_granted' },
       { action: 'agent.let_in' },
     ]);
+  });
+
+  test('has 25 live credentials of a kind: with one more the oldest ends', async () => {
+    const next = async (sub: string, requested_credential_type: string) => {
+      clock.advance(SECOND);
+      const { body } = await registerGrant(api, await grant({ sub }), { requested_credential_type });
+      return body.credential;
+    };
+    const others = [await next('greedy', 'jwt'), await next('modest', 'bearer_token')];
+    const kept: string[] = [];
+    for (let each = 0; each < 25; each += 1) kept.push(await next('greedy', 'bearer_token'));
+    const areAlive = (credentials: readonly string[]) =>
+      Promise.all(credentials.map((credential) => isAlive(api, credential)));
+    expect(await areAlive([...others, ...kept])).toEqual(Array(27).fill(true));
+    const more = [await next('greedy', 'bearer_token'), await next('greedy', 'bearer_token')];
+    expect(await areAlive(kept.splice(0, 2))).toEqual([false, false]);
+    expect(await areAlive([...others, ...kept, ...more])).toEqual(Array(27).fill(true));
+  });
+
+  test('has no more of them from two nodes at once', async () => {
+    const other = await startTestService({ ...settings, DATABASE_URL: databaseUrl, BASE_URL: baseUrl });
+    other.clock.advance(clock.now().getTime() - other.clock.now().getTime());
+    const assertions = await Promise.all(Array.from({ length: 40 }, () => grant({ sub: 'everywhere' })));
+    const given = await Promise.all(
+      assertions.map((assertion, index) => registerGrant(index % 2 ? api : other.api, assertion)),
+    );
+    expect(given.map(({ status }) => status)).toEqual(Array(40).fill(200));
+    const alive = await Promise.all(given.map(({ body }) => isAlive(api, body.credential)));
+    expect(alive.filter(Boolean)).toHaveLength(25);
   });
 
   test('gives a JWT that lives an hour', async () => {
