@@ -54,7 +54,7 @@ export type Foundation = Awaited<ReturnType<typeof composeFoundation>>;
 /** What every other group stands on: a migrated database, keys, and the services that know no other one. */
 export async function composeFoundation(surroundings: Surroundings) {
   const { config, database, networks, clock, random, argon2, logger, baseUrl, webUrl } = surroundings;
-  const { knex, pool } = database;
+  const { knex, pool, listen } = database;
   await database.withStatementTimeout(0, async (patient) => {
     await migrate(patient.knex);
     await installJobs(patient.knex, logger);
@@ -67,7 +67,7 @@ export async function composeFoundation(surroundings: Surroundings) {
   const keys = await loadKeys({ knex, keyring, clock, random });
   const newId = createNewId(clock, random);
   const audit = createAudit({ knex, clock, newId });
-  const signingKeys = await loadSigningKeys({ knex, keyring, audit, clock, random, logger });
+  const signingKeys = await loadSigningKeys({ knex, listen, keyring, audit, clock, random, logger });
   return {
     ...surroundings,
     knex,
@@ -76,7 +76,7 @@ export async function composeFoundation(surroundings: Surroundings) {
     keys,
     adminTokens: await adminTokens(config, random),
     newId,
-    jobs: createJobs({ knex, listen: database.listen, logger }),
+    jobs: createJobs({ knex, listen, logger }),
     audit,
     signingKeys,
     addresses: createAddresses(baseUrl, webUrl),

@@ -2,6 +2,9 @@ import type { Knex } from 'knex';
 import type { JWK } from 'jose';
 import type { SigningAlg } from './signing-key-state.ts';
 
+/** Where nodes hear that keys were changed. */
+export const CHANNEL = 'latchkey_signing_keys';
+
 export interface SigningKeyRow {
   readonly key_id: string;
   readonly alg: SigningAlg;
@@ -33,6 +36,11 @@ export async function removeSigningKey(
     .update({ removed_at: now, sealed: null })
     .returning('alg');
   return row?.alg;
+}
+
+/** Has every node that listens look for the changes of the caller's transaction, once it is committed. */
+export async function notifyNodes(trx: Knex.Transaction): Promise<void> {
+  await trx.raw('select pg_notify(?, ?)', [CHANNEL, '']);
 }
 
 /** @returns how many there were */

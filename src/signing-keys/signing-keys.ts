@@ -6,6 +6,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import { lockExclusive } from '../platform/database/advisory-lock.ts';
+import type { Database } from '../platform/database/index.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -22,7 +23,7 @@ import * as store from './signing-key-store.ts';
 
 const generate = promisify(generateKeyPair);
 
-/** How often a node looks for what others have rotated or removed. */
+/** How often a node looks for what others have rotated or removed, should it not hear of it. */
 const REFRESHED_EVERY_MS = 15_000;
 /** How long it is remembered that a key was removed: longer than anything lives that it has signed. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
@@ -49,8 +50,8 @@ export interface SigningKeys {
    */
   sign(typ: string, payload: JWTPayload): Promise<string>;
   /**
-   * Whether a key was not removed. Removals elsewhere are known within 15 seconds; a key that this node does not know yet is
-   * one that another has just made.
+   * Whether a key was not removed. Removals elsewhere are known at once, and within 15 seconds where the notification is
+   * lost; a key that this node does not know yet is one that another has just made.
    */
   isTrusted(keyId: string): boolean;
   /** The published keys, newest first. */
@@ -73,6 +74,7 @@ export interface SigningKeys {
 
 interface Dependencies {
   readonly knex: Knex;
+  readonly listen: Database['listen'];
   readonly keyring: Keyring;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -86,7 +88,7 @@ interface Loaded extends Omit<SigningKey, 'state'> {
 
 /** Loads the keys, and makes the one that signs access tokens where there is none. */
 export async function loadSigningKeys(deps: Dependencies): Promise<SigningKeys> {
-  const { knex, keyring, audit, clock, random, logger } = deps;
+  const { knex, listen, keyring, audit, clock, random, logger } = deps;
   let keys: readonly Loaded[] = [];
   let removed: ReadonlyMap<string, Date> = new Map();
 
@@ -136,7 +138,9 @@ export async function loadSigningKeys(deps: Dependencies): Promise<SigningKeys> 
     const result = await knex.transaction(async (trx) => {
       await lockExclusive(trx, LOCK);
       await load(trx);
-      return work(trx);
+      const done = await work(trx);
+      await store.notifyNodes(trx);
+      return done;
     });
     await load(knex);
     return result;
@@ -226,7 +230,7 @@ export async function loadSigningKeys(deps: Dependencies): Promise<SigningKeys> 
     }),
 
     start() {
-      return repeatedly(
+      const looking = repeatedly(
         async () => {
           await load(knex);
           return false;
@@ -234,6 +238,13 @@ export async function loadSigningKeys(deps: Dependencies): Promise<SigningKeys> 
         (error) => logger.warn({ err: error }, 'the signing keys could not be looked up'),
         { pauseMs: REFRESHED_EVERY_MS },
       );
+      const listener = listen([store.CHANNEL], () => looking.wake());
+      return {
+        async stop() {
+          await listener.close();
+          await looking.stop();
+        },
+      };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Actor } from '../../src/audit/audit.ts';
 import { isDue, publishedKeys, type SigningAlg } from '../../src/signing-keys/signing-key-state.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -44,6 +45,19 @@ test('old keys are rotated and forgotten by themselves', async () => {
   expect(signingKeys.published().map(({ keyId }) => keyId)).not.toContain(first!.keyId);
   expect(await signingKeys.maintain()).toBe(1);
   expect(await signingKeys.maintain()).toBe(0);
+});
+
+test('a node knows at once what another one has removed', async () => {
+  const one = await startTestService();
+  const other = await startTestService({ DATABASE_URL: one.databaseUrl });
+  const [removed] = one.services.signingKeys.published();
+  const { keyId } = removed!;
+  const actor = { kind: 'administrator', id: 'administrator', developerId: 'administrator', address: '::1' };
+  await one.services.signingKeys.remove(actor as Actor, keyId);
+  const { signingKeys } = other.services;
+  // By itself it looks every 15 seconds.
+  await expect.poll(() => signingKeys.isTrusted(keyId), { timeout: 10_000 }).toBe(false);
+  expect(signingKeys.published()).toEqual(one.services.signingKeys.published());
 });
 
 test('two nodes that make the same key at once make one', async () => {
