@@ -3,15 +3,14 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { ApiError } from '../errors/api-error.ts';
 import type { ClientFault } from './client-state.ts';
 import { countOne } from './counting.ts';
 import { exchanges, type Exchange } from './exchange.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import type { OAuthPage } from './page.ts';
-import { toClaims } from './configuration.ts';
 import { ROUTES, type Library, type ProviderDependencies } from './library.ts';
 import { createProvider } from './provider.ts';
+import { createUserinfo } from './userinfo.ts';
 
 /** What the authorization server needs of the server that it is part of. */
 export interface Surface {
@@ -61,7 +60,7 @@ const FOR_PROGRAMS: readonly string[] = [
 ];
 
 export function createAuthorizationServer(deps: ProviderDependencies): AuthorizationServer {
-  const { accessTokens, addresses, bearerTokens, developers, limits, signingKeys } = deps;
+  const { addresses, limits, signingKeys } = deps;
   let library: Promise<Library> | undefined;
   let judge: Provider | undefined;
   let built: { readonly of: string; readonly provider: Provider; readonly answer: Answer } | undefined;
@@ -207,20 +206,7 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
       return { ...document, issuer: addresses.issuer() };
     },
 
-    async userinfo(token) {
-      const bearer = await bearerTokens.authenticate(token);
-      const granted = bearer && (await accessTokens.authenticate(token));
-      // Claims are of the API's resource: a token for MCP alone may be in the hands of whoever is for MCP alone.
-      const isForUs = granted && [addresses.issuer(), addresses.web()].includes(granted.audience);
-      if (!isForUs) throw new ApiError('UNAUTHORIZED');
-      const { developerId, grantId, scopes } = granted;
-      if (!scopes.includes('openid') || developerId === null || grantId === null) {
-        throw new ApiError('INSUFFICIENT_SCOPE', { members: { scope: 'openid' } });
-      }
-      const profile = await developers.profile(developerId);
-      if (!profile) throw new ApiError('UNAUTHORIZED');
-      return scopes.includes('email') ? toClaims(profile) : { sub: developerId };
-    },
+    userinfo: createUserinfo(deps),
 
     async clientFault(metadata) {
       // Not the one that serves: it makes a key, which a request that is refused would take back.
