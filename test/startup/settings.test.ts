@@ -353,7 +353,8 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
       const { rows } = await database.query(
         `select 1 from applications where substring(secret_sealed from 1 for 8) = $1
          union all select 1 from licenses where substring(key_sealed from 1 for 8) = $1
-         union all select 1 from data_keys where substring(sealed from 1 for 8) = $1`,
+         union all select 1 from data_keys where substring(sealed from 1 for 8) = $1
+         union all select 1 from signing_keys where substring(sealed from 1 for 8) = $1`,
         [sealedUnder],
       );
       if (rows.length === 0) break;
