@@ -20,7 +20,7 @@ export function startHousekeeping(
   const { accessTokens, agents, authorizations, oauthClients, securityEvents, signingKeys } = services;
   const { apiTokens, applications, cluster, developerPasswords, developers, events } = services;
   const { files, idempotency, licenses } = services;
-  const { limits, machinePayments, planSubscriptions, reconciliation, sessions } = services;
+  const { limits, machinePayments, mails, planSubscriptions, reconciliation, sessions } = services;
   const { settlement, signatures, vpn, webhooks } = services;
   const chores = {
     'expired sessions': sessions.clearExpired,
@@ -54,6 +54,8 @@ export function startHousekeeping(
     'signing keys under an old master key': signingKeys.reseal,
     'client secrets under an old master key': oauthClients.reseal,
     'receivers of security events under an old master key': securityEvents.reseal,
+    'answers of repeated requests under an old master key': idempotency.reseal,
+    'mails that wait under an old master key': mails.reseal,
   };
 
   /** What chores have cleared that are not at their end. */

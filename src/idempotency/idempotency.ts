@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
+import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import * as store from './idempotency-store.ts';
 
@@ -45,6 +46,8 @@ export interface Idempotency {
   ): Promise<{ readonly answer: RecordedAnswer; readonly replayed: boolean }>;
   /** Deletes some answers that are no longer remembered. @returns how many */
   clearExpired(): Promise<number>;
+  /** Seals answers anew under the current master key. @returns how many it found */
+  reseal(): Promise<number>;
 }
 
 interface Dependencies {
@@ -67,7 +70,7 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
       }
       const keyDigest = digestOf([owner, key]);
       const fingerprint = digestOf(request);
-      const context = `idempotency:${keyDigest.toString('hex')}`;
+      const context = sealContext(keyDigest);
       const inTransaction = async (trx: Knex.Transaction) => {
         if (!(await store.tryHoldKey(trx, keyDigest))) {
           throw new ApiError('IDEMPOTENCY_KEY_IN_USE', { retryAfter: 1 });
@@ -90,7 +93,18 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
     },
 
     clearExpired: () => store.clearExpiredAnswers(knex, clock.now(), CLEARED_AT_ONCE),
+
+    reseal: createResealer<Buffer>(knex, keyring, {
+      table: 'idempotency_keys',
+      id: 'key_digest',
+      column: 'answer_sealed',
+      context: sealContext,
+    }),
   };
+}
+
+function sealContext(keyDigest: Buffer): string {
+  return `idempotency:${keyDigest.toString('hex')}`;
 }
 
 /** SHA-256 over parts whose borders cannot be moved. */

@@ -37,6 +37,8 @@ export interface Mails {
    * @returns stops: what is under way gets 3 s to end, the rest is left to other nodes and the next start
    */
   start(): Promise<{ stop(): Promise<void> }>;
+  /** Seals mails that wait anew under the current master key. @returns how many it found */
+  reseal(): Promise<number>;
 }
 
 interface Dependencies {
@@ -77,6 +79,8 @@ export function createMails({ jobs, mail, limits, keyring, newId, logger }: Depe
           logger.error({ err: error, mail_id: id }, 'a mail was refused and is not sent again');
         }
       }),
+
+    reseal: jobs.createResealer('mails', keyring, contextOf),
   };
 }
 

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { createKeyring } from '../../src/platform/keyring.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { createResealer } from '../../src/platform/database/reseal.ts';
+import type { Api } from '../support/api.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { MASTER_KEY, startTestService } from '../support/service.ts';
 
 const NEW_KEY = randomBytes(32).toString('base64');
@@ -54,4 +56,57 @@ test('without a second key nothing is read at all', async () => {
   const nothing = undefined as never;
   const column = { table: 'licenses', id: 'license_id', column: 'key_sealed', context: () => '' };
   expect(await createResealer(nothing, keyring, column)()).toBe(0);
+});
+
+test('a mail that waits is sealed anew, and is sent without the old key', async () => {
+  const DATABASE_URL = await createTestDatabase();
+  const away = { DATABASE_URL, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` };
+  const before = await startTestService(away);
+  const message = { to: 'ada@example.com', subject: 'Welcome', text: 'Open this' };
+  await before.database.knex.transaction((trx) => before.services.mails.enqueue(trx, message));
+  await before.stop();
+
+  const database = await connectTo(DATABASE_URL);
+  const sealedUnder = async () =>
+    (
+      await database.query(
+        `select substring(decode(data->>'payload', 'base64') from 1 for 8) as key, data->>'key' = singleton_key as whole
+         from pgboss.job where name = 'mails' and state < 'completed'`,
+      )
+    ).rows;
+  const { keyId } = createKeyring([Buffer.from(NEW_KEY, 'base64')], systemRandom);
+  const during = await startTestService({ ...away, MASTER_KEY: `${NEW_KEY},${MASTER_KEY}` });
+  await expect.poll(sealedUnder).toEqual([{ key: keyId, whole: true }]);
+  await during.stop();
+
+  const after = await startTestService({ DATABASE_URL, MASTER_KEY: NEW_KEY });
+  await database.query(`update pgboss.job set start_after = now() where name = 'mails' and state = 'retry'`);
+  await expect.poll(after.mailbox).toMatchObject([{ subject: 'Welcome', text: 'Open this\n' }]);
+});
+
+test('a request is answered again without the old key', async () => {
+  const DATABASE_URL = await createTestDatabase();
+  const before = await startTestService({ DATABASE_URL });
+  const app = await newApp(before.api);
+  const generate = (api: Api) =>
+    api.post(
+      `/api/v2/dev/apps/${app.app_id}/licenses`,
+      { amount: 2, tier: 'Standard', duration_days: 30 },
+      { token: app.token, headers: { 'idempotency-key': 'once' } },
+    );
+  const first = await generate(before.api);
+  expect(first.status).toBe(201);
+
+  const during = await startTestService({ DATABASE_URL, MASTER_KEY: `${NEW_KEY},${MASTER_KEY}` });
+  const { keyId } = createKeyring([Buffer.from(NEW_KEY, 'base64')], systemRandom);
+  const database = await connectTo(DATABASE_URL);
+  const sealedUnder = async () =>
+    (await database.query('select substring(answer_sealed from 1 for 8) as key from idempotency_keys')).rows;
+  await expect.poll(sealedUnder).toEqual([{ key: keyId }]);
+  await during.stop();
+
+  const after = await startTestService({ DATABASE_URL, MASTER_KEY: NEW_KEY });
+  const again = await generate(after.api);
+  expect(again.status).toBe(201);
+  expect(again.body).toEqual(first.body);
 });

@@ -13,43 +13,74 @@ export interface SealedColumn<Id extends string | Buffer = string> {
   readonly context: (id: Id) => string;
 }
 
-/**
- * Seals values anew that are not under the current master key, so that an old one can be removed. Each call does the next
- * part of the table.
- * @returns how many it found; 0 at the end of the table, after which it begins again
- * @throws Error that names rows which cannot be opened; the next call goes on behind them
- */
+/** Sealed values, wherever they are kept. */
+export interface SealedRows<Id extends string | Buffer = string> {
+  /** What they are, in an error. */
+  readonly name: string;
+  /** The context under which the value of a row is sealed. */
+  readonly context: (id: Id) => string;
+  /** Rows behind an id whose value does not begin with a key's id, in the order of their ids. */
+  list(
+    after: string | Buffer,
+    keyId: Buffer,
+    limit: number,
+  ): Promise<{ readonly id: Id; readonly sealed: Buffer }[]>;
+  /** Replaces the value of a row, unless it has changed meanwhile. */
+  replace(id: Id, from: Buffer, to: Buffer): Promise<unknown>;
+}
+
+/** @returns what seals the values of a column anew, as `createRowResealer` does */
 export function createResealer<Id extends string | Buffer = string>(
   knex: Knex,
   keyring: Keyring,
   { table, id, column, context }: SealedColumn<Id>,
 ): () => Promise<number> {
+  return createRowResealer<Id>(keyring, {
+    name: table,
+    context,
+    list: (after, keyId, limit) =>
+      knex(table)
+        .whereRaw('substring(?? from 1 for ?) <> ?', [column, keyId.length, keyId])
+        .where(id, '>', after)
+        .orderBy(id)
+        .limit(limit)
+        .select<{ id: Id; sealed: Buffer }[]>({ id, sealed: column }),
+    replace: (rowId, from, to) =>
+      knex(table)
+        .where({ [id]: rowId, [column]: from })
+        .update({ [column]: to }),
+  });
+}
+
+/**
+ * Seals values anew that are not under the current master key, so that an old one can be removed. Each call does the next
+ * part of the rows.
+ * @returns how many it found; 0 at the end of the rows, after which it begins again
+ * @throws Error that names rows which cannot be opened; the next call goes on behind them
+ */
+export function createRowResealer<Id extends string | Buffer = string>(
+  keyring: Keyring,
+  { name, context, list, replace }: SealedRows<Id>,
+): () => Promise<number> {
   // Of bytes too this is the lowest value.
   let last: string | Buffer = '';
   return async () => {
     if (!keyring.rotating) return 0;
-    const rows = await knex(table)
-      .whereRaw('substring(?? from 1 for ?) <> ?', [column, keyring.keyId.length, keyring.keyId])
-      .where(id, '>', last)
-      .orderBy(id)
-      .limit(AT_ONCE)
-      .select<{ id: Id; sealed: Buffer }[]>({ id, sealed: column });
+    const rows = await list(last, keyring.keyId, AT_ONCE);
     last = rows.at(-1)?.id ?? '';
 
     const unopened: string[] = [];
     for (const row of rows) {
       try {
         const sealed = keyring.seal(keyring.open(row.sealed, context(row.id)), context(row.id));
-        await knex(table)
-          .where({ [id]: row.id, [column]: row.sealed })
-          .update({ [column]: sealed });
+        await replace(row.id, row.sealed, sealed);
       } catch (error) {
         if (isOpeningFault(error))
           unopened.push(typeof row.id === 'string' ? row.id : row.id.toString('hex'));
         else throw error;
       }
     }
-    if (unopened.length > 0) throw new Error(`no master key opens ${table} ${unopened.join(', ')}`);
+    if (unopened.length > 0) throw new Error(`no master key opens ${name} ${unopened.join(', ')}`);
     return rows.length;
   };
 }

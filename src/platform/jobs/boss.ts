@@ -4,7 +4,8 @@ import type { Logger } from '../logger.ts';
 import { StartupError } from '../startup-error.ts';
 import type { QueueName } from './index.ts';
 
-const SCHEMA = 'pgboss';
+/** Of the database: what the library has there. */
+export const SCHEMA = 'pgboss';
 const NOT_ALLOWED = '42501';
 
 const COMMON = {

@@ -1,8 +1,11 @@
 import type { Knex } from 'knex';
 import { fromKnex, type PgBoss } from 'pg-boss';
 import type { Database } from '../database/index.ts';
+import { createRowResealer } from '../database/reseal.ts';
+import type { Keyring } from '../keyring.ts';
 import type { Logger } from '../logger.ts';
 import { createBoss } from './boss.ts';
+import { sealedPayloads } from './payload-store.ts';
 import { workOn, type Working } from './working.ts';
 
 export { installJobs } from './boss.ts';
@@ -43,6 +46,12 @@ export interface Jobs {
    * @returns stops: work gets 3 s to end, then it is aborted
    */
   start(queue: QueueName, concurrency: number, worker: Worker): Promise<{ stop(): Promise<void> }>;
+  /**
+   * For a queue whose payloads are sealed, in base64: seals those that wait anew under the current master key.
+   * @param context under which the payload of a key is sealed
+   * @returns does the next part, and returns how many it found; 0 at the end
+   */
+  createResealer(queue: QueueName, keyring: Keyring, context: (key: string) => string): () => Promise<number>;
 }
 
 interface Dependencies {
@@ -108,6 +117,9 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
       working.begin();
       return { stop };
     },
+
+    createResealer: (queue, keyring, context) =>
+      createRowResealer(keyring, sealedPayloads(knex, queue, context)),
   };
 }
 
