@@ -42,6 +42,7 @@ export function startHousekeeping(
     'payments without a notice': reconciliation.run,
     'subscriptions to end': planSubscriptions.endUnwanted,
     'contents of no file': files.clearContents,
+    'mails that are old files': mails.clearOld,
     'lost nodes': cluster.clearLost,
     'networks of VPNs and proxies': vpn.refresh,
     'secrets from before a rotation': applications.clearPreviousSecrets,

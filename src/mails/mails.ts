@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Limits } from '../limits/limits.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Jobs } from '../platform/jobs/index.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -9,6 +10,9 @@ import { checkMessage, MailRefusedError, type Mail, type MailMessage } from '../
 
 /** As many as the connections that there are to a mail server. */
 const MAILS_AT_ONCE = 4;
+/** How long mails are kept that are files: there are links in them that let people in. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const CLEARED_AT_ONCE = 100;
 
 const HOUR_S = 60 * 60;
 /** Mails that one client causes. */
@@ -39,6 +43,8 @@ export interface Mails {
   start(): Promise<{ stop(): Promise<void> }>;
   /** Seals mails that wait anew under the current master key. @returns how many it found */
   reseal(): Promise<number>;
+  /** Deletes some mails that are files of 30 days ago. @returns how many */
+  clearOld(): Promise<number>;
 }
 
 interface Dependencies {
@@ -46,11 +52,13 @@ interface Dependencies {
   readonly mail: Mail;
   readonly limits: Pick<Limits, 'take'>;
   readonly keyring: Keyring;
+  readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
 }
 
-export function createMails({ jobs, mail, limits, keyring, newId, logger }: Dependencies): Mails {
+export function createMails(deps: Dependencies): Mails {
+  const { jobs, mail, limits, keyring, clock, newId, logger } = deps;
   return {
     async assertMaySend(kind, to, client) {
       const what = 'mails within an hour';
@@ -81,6 +89,8 @@ export function createMails({ jobs, mail, limits, keyring, newId, logger }: Depe
       }),
 
     reseal: jobs.createResealer('mails', keyring, contextOf),
+
+    clearOld: () => mail.clear(new Date(clock.now().getTime() - KEPT_MS), CLEARED_AT_ONCE),
   };
 }
 

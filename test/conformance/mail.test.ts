@@ -220,6 +220,19 @@ describe('a folder', () => {
     );
   });
 
+  test('is cleared of the mails before a time, some at once, when there is one', async () => {
+    const folder = join(await temporaryFolder(), 'mail');
+    const { mail, clock } = await open({ folder });
+    expect(await mail.clear(clock.now(), 10)).toBe(0);
+    for (let count = 0; count < 3; count += 1) await mail.send({ ...message, subject: 'old' });
+    clock.advance(1);
+    await mail.send({ ...message, subject: 'new' });
+    expect(await mail.clear(clock.now(), 2)).toBe(2);
+    expect(await mail.clear(clock.now(), 2)).toBe(1);
+    expect(await mail.clear(clock.now(), 2)).toBe(0);
+    expect((await readMails(folder)).map(({ subject }) => subject)).toEqual(['new']);
+  });
+
   test('that cannot be written to is worth another try, and leaves nothing', async () => {
     const folder = join(await temporaryFolder(), 'mail');
     await writeFile(folder, 'in its place');

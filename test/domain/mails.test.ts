@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
@@ -18,7 +19,7 @@ import {
 } from '../../src/platform/mail/index.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { smtpError, startMailServer } from '../conformance/support/mail-server.ts';
-import { TestClock } from '../support/clock.ts';
+import { DAY, TestClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { MASTER_KEY, readMails, startTestService } from '../support/service.ts';
@@ -57,12 +58,14 @@ async function newMails(
   onTestFinished(() => database.close());
   const { knex, listen } = database;
   const keyring = createKeyring([Buffer.from(masterKey, 'base64')], systemRandom);
+  const clock = new TestClock();
   const mails = createMails({
     jobs: createJobs({ knex, listen, logger }),
-    mail: { embedded: true, send, close: async () => {} },
+    mail: { embedded: true, send, clear: async () => 0, close: async () => {} },
     limits: { take: async () => {} },
     keyring,
-    newId: createNewId(new TestClock(), systemRandom),
+    clock,
+    newId: createNewId(clock, systemRandom),
     logger,
   });
   return { mails, knex, lines };
@@ -327,6 +330,24 @@ describe('several services', () => {
     const mailbox = () => readMails(join(DATA_DIR, 'mail'));
     await expect.poll(mailbox, { timeout: 60_000 }).toMatchObject([{ subject: 'survives' }]);
   });
+});
+
+test('files of mails are cleared when they are 30 days old, also by a service that sends by a server', async () => {
+  const folder = join(await temporaryFolder(), 'mail');
+  const letter = 'a'.repeat(26);
+  const name = (day: string) => `${day}T100000.000Z_mail_${letter}.eml`;
+  const kept = [name('20261022'), `.${name('20261023')}`, `${name('20200101')}.txt`, 'notes.eml'];
+  await mkdir(folder);
+  for (const each of [...kept, name('20261021'), `.${name('20200101')}`])
+    await writeFile(join(folder, each), '');
+  await mkdir(join(folder, name('20200102')));
+  const environment = { DATA_DIR: join(folder, '..'), SMTP_URL: `smtp://127.0.0.1:${server.port}` };
+  const { services, clock } = await startTestService(environment);
+  const left = async () => (await readdir(folder)).sort();
+  await expect.poll(left).toEqual([...kept, name('20200102')].sort());
+  clock.advance(DAY);
+  await services.mails.clearOld();
+  expect(await left()).toEqual([...kept.slice(1), name('20200102')].sort());
 });
 
 test('by a mail server, through all of the service: sent once it takes mails again', async () => {

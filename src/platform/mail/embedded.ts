@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { createNewId } from '../ids.ts';
 import { toNodemailer } from './compose.ts';
 import { MailUnavailableError } from './errors.ts';
-import type { Mail, MailSettings, MailSources } from './index.ts';
+import type { MailSettings, MailSources, MailSender } from './index.ts';
+import { mailFileName } from './mail-files.ts';
 
 /** Mails as files of one folder, in the order of their names, for whoever runs the service on his own machine. */
 export function openEmbeddedMail(
   { folder, from }: Pick<MailSettings, 'folder' | 'from'>,
   { clock, random, logger }: MailSources,
-): Mail {
+): MailSender {
   const newId = createNewId(clock, random);
 
   return {
@@ -22,7 +23,7 @@ export function openEmbeddedMail(
       const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
       const composed = new MailComposer({ ...toNodemailer(message, from(), now), newline: '\r\n' });
       const content = await composed.compile().build();
-      const name = `${now.toISOString().replaceAll(/[-:]/g, '')}_${newId('mail')}.eml`;
+      const name = mailFileName(now, newId('mail'));
       const path = join(folder, name);
       // Written aside and moved into place: whoever looks into the folder sees whole mails alone.
       const draft = join(folder, `.${name}`);

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import { MailRefusedError } from './errors.ts';
+import { clearMailFiles } from './mail-files.ts';
 import { isHeaderText, isMailAddress, type Mailbox } from './mailbox.ts';
 
 export { MailRefusedError, MailUnavailableError } from './errors.ts';
@@ -21,7 +22,7 @@ export interface MailMessage {
 }
 
 /** Sends mail. Contents are secrets, for there may be links in them: they are in no error and in no log. */
-export interface Mail {
+export interface MailSender {
   /** Whether mails are files of this machine. */
   readonly embedded: boolean;
   /**
@@ -33,6 +34,15 @@ export interface Mail {
   send(message: MailMessage, signal?: AbortSignal): Promise<void>;
   /** Ends the connections: what is under way fails. */
   close(): Promise<void>;
+}
+
+/** Sends mail, and looks after what it keeps itself. */
+export interface Mail extends MailSender {
+  /**
+   * Deletes mails of the folder that were written before a time, also where mails are sent by a server by now.
+   * @returns how many; fewer than the limit when none is left
+   */
+  clear(before: Date, limit: number): Promise<number>;
 }
 
 export interface MailSettings {
@@ -63,10 +73,11 @@ export async function openMail(settings: MailSettings, sources: MailSources): Pr
       checkMessage(message);
       await mail.send(message, signal);
     },
+    clear: (before, limit) => clearMailFiles(settings.folder, before, limit),
   };
 }
 
-async function open({ smtpUrl, folder, from }: MailSettings, sources: MailSources): Promise<Mail> {
+async function open({ smtpUrl, folder, from }: MailSettings, sources: MailSources): Promise<MailSender> {
   if (smtpUrl === undefined) {
     const { openEmbeddedMail } = await import('./embedded.ts');
     return openEmbeddedMail({ folder, from }, sources);

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { toNodemailer } from './compose.ts';
 import { MailRefusedError, MailUnavailableError } from './errors.ts';
-import type { Mail, MailSettings, MailSources } from './index.ts';
+import type { MailSender, MailSettings, MailSources } from './index.ts';
 import { parseSmtpUrl } from './smtp-address.ts';
 
 const CONNECTIONS = 4;
@@ -19,7 +19,7 @@ const IDLE_MS = 30_000;
 export function openServerMail(
   { smtpUrl, from }: { readonly smtpUrl: string; readonly from: MailSettings['from'] },
   { clock }: Pick<MailSources, 'clock'>,
-): Mail {
+): MailSender {
   const { tls, needsTls, host, port, credentials } = parseSmtpUrl(smtpUrl);
   const transport = createTransport({
     pool: true,
