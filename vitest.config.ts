@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
+    setupFiles: ['test/support/file-end.ts'],
     // Files wait for databases and processes more than they compute, and each would load Prism again.
     maxWorkers: 4,
     isolate: false,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, type ServiceProcess } from '../support/processes.ts';
 import { ADMIN_TOKEN } from '../support/service.ts';
@@ -24,7 +25,7 @@ export async function startTwoProcesses(settings: Record<string, string> = {}): 
   const databaseUrl = await createTestDatabase();
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
-  afterAll(async () => {
+  atFileEnd(async () => {
     // A deadlock is answered as a busy service is, which a patient client does not see.
     const { rows } = await database.query<{ deadlocks: number }>(
       'select deadlocks::int from pg_stat_database where datname = current_database()',
@@ -40,8 +41,8 @@ export async function startTwoProcesses(settings: Record<string, string> = {}): 
     ...settings,
   };
   const services = await Promise.all([
-    spawnService(environment, afterAll),
-    spawnService(environment, afterAll),
+    spawnService(environment, atFileEnd),
+    spawnService(environment, atFileEnd),
   ]);
   const clients = [
     new LightClient(services[0].api.baseUrl),

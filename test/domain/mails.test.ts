@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
 import PostalMime from 'postal-mime';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMails, type Mails } from '../../src/mails/mails.ts';
 import { openDatabase } from '../../src/platform/database/index.ts';
 import { createNewId } from '../../src/platform/ids.ts';
@@ -19,6 +19,7 @@ import {
 } from '../../src/platform/mail/index.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { smtpError, startMailServer } from '../conformance/support/mail-server.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { DAY, TestClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
@@ -28,12 +29,12 @@ import { MASTER_KEY, readMails, startTestService } from '../support/service.ts';
 const databases = (await Promise.all(Array.from({ length: 9 }, () => createTestDatabase()))).values();
 const newDatabase = () => databases.next().value!;
 
-const shared = await temporaryFolder(afterAll);
+const shared = await temporaryFolder(atFileEnd);
 const one = await startTestService({ DATA_DIR: shared });
 const two = await startTestService({ DATA_DIR: shared, DATABASE_URL: one.databaseUrl });
 
 let isBusy = true;
-const server = await startMailServer(afterAll, {
+const server = await startMailServer(atFileEnd, {
   onRcptTo: (_address, _session, done) => (isBusy ? done(smtpError(451, 'Busy')) : done()),
 });
 const mailing = await startTestService({

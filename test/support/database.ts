@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { inject, onTestFinished, afterAll } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
+import { atFileEnd } from './at-file-end.ts';
 import { databaseUrl, TEMPLATE } from './postgres-server.ts';
 
 /** A migrated database of its own for the calling test file. @returns its address, as `DATABASE_URL` takes it */
@@ -9,7 +10,7 @@ export async function createTestDatabase(): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   // Through the log of changes it would cost several times as much.
   await asAdmin((admin) => admin.query(`create database ${name} template ${TEMPLATE} strategy file_copy`));
-  afterAll(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)));
+  atFileEnd(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)));
   return databaseUrl(server, name);
 }
 

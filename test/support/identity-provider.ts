@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
-import { afterAll } from 'vitest';
 import type { Clock } from '../../src/platform/clock.ts';
+import { atFileEnd } from './at-file-end.ts';
 
 const LIFETIME_S = 300;
 
@@ -76,7 +76,7 @@ export async function startIdentityProvider(
     response.writeHead(answer.status, headers).end(JSON.stringify({ keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
+  atFileEnd(() => {
     server.closeAllConnections();
     server.close();
   });

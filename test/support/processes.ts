@@ -9,7 +9,7 @@ import { inject, onTestFinished } from 'vitest';
 import { START_FLAGS } from '../../tools/start-flags.ts';
 import { Api } from './api.ts';
 
-/** When to clean up: `onTestFinished` in a test, `afterAll` for a whole file. */
+/** When to clean up: `onTestFinished` in a test, `atFileEnd` or, outside of tests and hooks, `afterAll` for a whole file. */
 export type AtEnd = (cleanUp: () => Promise<void>) => void;
 
 export interface ServiceProcess {

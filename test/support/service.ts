@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
-import { afterAll } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startService, type RunningService } from '../../src/service.ts';
+import { atFileEnd } from './at-file-end.ts';
 import { Api } from './api.ts';
 import { TestClock } from './clock.ts';
 import { createTestDatabase } from './database.ts';
@@ -45,7 +45,7 @@ export async function startTestService(
 ): Promise<TestService> {
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
-  const dataDir = environment['DATA_DIR'] ?? (await temporaryFolder(afterAll));
+  const dataDir = environment['DATA_DIR'] ?? (await temporaryFolder(atFileEnd));
   const config = loadConfig({
     ...UNLIMITED,
     PORT: '0',
@@ -63,7 +63,7 @@ export async function startTestService(
     lingerMs: 0,
     ...(hashing === 'once' && { argon2: knownHashes }),
   });
-  afterAll(() => service.stop());
+  atFileEnd(() => service.stop());
   const mailbox = () => readMails(join(dataDir, 'mail'));
   return { ...service, api: new Api(service.baseUrl), clock, databaseUrl, mailbox };
 }

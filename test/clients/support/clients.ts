@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 
 export const CLIENTS = fileURLToPath(new URL('../../../docs/clients/', import.meta.url));
@@ -81,7 +81,7 @@ export const clients: readonly Client[] = [
     name: 'C#',
     missing: dotnet === undefined ? 'dotnet with an SDK from 8 on' : undefined,
     async build() {
-      const folder = await temporaryFolder(afterAll);
+      const folder = await temporaryFolder(atFileEnd);
       const out = join(folder, 'out');
       await demand('dotnet', [
         ...['build', join(CLIENTS, 'csharp/Latchkey.csproj'), '--output', out, '--nologo'],
@@ -96,7 +96,7 @@ export const clients: readonly Client[] = [
     name: 'C++',
     missing: await unless('g++', ['-std=c++17', '-E', '-x', 'c++', '-'], 'g++ with OpenSSL headers', headers),
     async build() {
-      const binary = join(await temporaryFolder(afterAll), 'latchkey');
+      const binary = join(await temporaryFolder(atFileEnd), 'latchkey');
       const warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror'];
       await demand('g++', [
         ...['-std=c++17', ...warnings, join(CLIENTS, 'cpp/main.cpp'), '-o', binary],

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 
 /** A broker in a process of its own. */
 export interface BrokerProcess {
@@ -29,9 +29,6 @@ export const SERVER =
     : 'a server (mosquitto)';
 
 const running = new Set<ChildProcess>();
-afterAll(async () => {
-  for (const child of running) await killAndWait(child);
-});
 
 /**
  * Starts a broker on a port of the loopback, and waits until it accepts connections.
@@ -54,6 +51,7 @@ export async function startBroker(port: number): Promise<BrokerProcess> {
       : [mosquitto, ['-c', configuration]];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
+  atFileEnd(() => killAndWait(child));
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (part: Buffer) => (output += String(part)));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const run = promisify(execFile);
@@ -52,7 +52,7 @@ export async function startS3(): Promise<S3Server | undefined> {
   const port = await freePort();
   const child = spawn(program, ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
   const closed = once(child, 'close');
-  afterAll(async () => {
+  atFileEnd(async () => {
     child.kill('SIGKILL');
     await closed;
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const run = promisify(execFile);
@@ -56,7 +56,7 @@ export async function startStripeMock(): Promise<string | undefined> {
   const address = `127.0.0.1:${await freePort()}`;
   const child = spawn(program, ['-http-addr', address, '-https-addr', '127.0.0.1:0'], { stdio: 'ignore' });
   const closed = once(child, 'close');
-  afterAll(async () => {
+  atFileEnd(async () => {
     child.kill('SIGKILL');
     await closed;
   });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll } from 'vitest';
 import type { Clock } from '../../../src/platform/clock.ts';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { readForm } from './form.ts';
 import { exampleOf } from './stripe-examples.ts';
 import { answer, Refusal } from './stripe-routes.ts';
@@ -121,7 +121,7 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
     })().catch((error: unknown) => response.destroy(error as Error));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  afterAll(async () => {
+  atFileEnd(async () => {
     server.closeAllConnections();
     server.close();
     await once(server, 'close');

@@ -1,7 +1,7 @@
 import createKnex from 'knex';
-import { afterAll } from 'vitest';
 import type { Fact } from '../../../src/platform/payments/index.ts';
 import { signedHeaders } from '../../../src/platform/payments/test-processor/signature.ts';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { CARDS, form, openTestShop } from '../../platform/payments/support/test-shop.ts';
 import type { PaymentsHarness, SignedNotice } from './payments.ts';
 
@@ -12,7 +12,7 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
   const { clock, knex, processor, receiver, open, workAll } = await openTestShop();
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
   const lost = createKnex({ client: 'pg', connection: 'postgresql://127.0.0.1:1/nothing', log });
-  afterAll(() => lost.destroy());
+  atFileEnd(() => lost.destroy());
   let made = 0;
   const next = (name: string) => `${name}_${(made += 1)}`;
 

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { components } from '../../../generated/types.ts';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import type { Answer, Api, CallOptions } from '../../support/api.ts';
 import { bodyOf, expectContract } from '../../support/exchange.ts';
 import type { App } from '../../support/fixtures.ts';
@@ -20,7 +21,7 @@ export interface FileService extends TestService {
 
 /** A service that keeps its files in a folder of its own. */
 export async function startFileService(settings: Record<string, string> = {}): Promise<FileService> {
-  const dataDir = await temporaryFolder(afterAll);
+  const dataDir = await temporaryFolder(atFileEnd);
   const service = await startTestService({ DATA_DIR: dataDir, ...settings });
   return { ...service, contents: () => readdir(join(dataDir, 'files')).catch(() => []) };
 }

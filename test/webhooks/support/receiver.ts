@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../../support/at-file-end.ts';
 
 /** One request that a receiver got. */
 export interface Received {
@@ -46,7 +46,7 @@ export async function startReceiver(behaviour: Behaviour = 204): Promise<Receive
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  afterAll(() => {
+  atFileEnd(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { openDatabase } from '../../../../src/platform/database/index.ts';
 import { createLogger } from '../../../../src/platform/logger.ts';
 import type { Fact } from '../../../../src/platform/payments/facts.ts';
@@ -9,6 +9,7 @@ import {
   type TestProcessorOptions,
 } from '../../../../src/platform/payments/test-processor/index.ts';
 import { systemRandom } from '../../../../src/platform/random.ts';
+import { atFileEnd } from '../../../support/at-file-end.ts';
 import { TestClock } from '../../../support/clock.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { startReceiver } from './receiver.ts';
@@ -41,7 +42,7 @@ export async function openTestShop(start?: string) {
   const databaseUrl = await createTestDatabase();
   const logger = createLogger('silent');
   const database = await openDatabase({ databaseUrl, dataDir: 'unused', logger });
-  afterAll(() => database.close());
+  atFileEnd(() => database.close());
   const clock = new TestClock(start);
   const receiver = await startReceiver();
   const open = (changes: Partial<TestProcessorOptions> = {}): TestProcessor =>

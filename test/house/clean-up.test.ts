@@ -1,0 +1,26 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { atFileEnd, endFile } from '../support/at-file-end.ts';
+
+const root = new URL('../../', import.meta.url);
+
+test('at the end of a file all is cleaned up, the last thing first, whatever fails', async () => {
+  const done: string[] = [];
+  const fault = new Error('cannot be cleaned up');
+  atFileEnd(() => done.push('database'));
+  atFileEnd(async () => Promise.reject(fault));
+  atFileEnd(async () => done.push('service'));
+  await expect(endFile()).rejects.toMatchObject({ errors: [fault] });
+  expect(done).toEqual(['service', 'database']);
+  await endFile();
+  expect(done).toHaveLength(2);
+});
+
+test('what tests share leaves nothing to afterAll, which is forgotten in hooks and tests', () => {
+  const shared = globSync('test/**/*.ts', { cwd: root }).filter(
+    (file) => !/\.(test|long)\.ts$/.test(file) && file !== 'test/support/file-end.ts',
+  );
+  expect(shared.length).toBeGreaterThan(20);
+  const text = (file: string) => readFileSync(new URL(file, root), 'utf8');
+  expect(shared.filter((file) => /import .*\bafterAll\b.*vitest/.test(text(file)))).toEqual([]);
+});

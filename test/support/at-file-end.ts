@@ -1,0 +1,22 @@
+const cleanUps: (() => unknown)[] = [];
+
+/**
+ * Has something cleaned up at the end of the test file, whoever asks: a file, a hook or a test. Vitest forgets what `afterAll`
+ * is told by the latter two.
+ */
+export function atFileEnd(cleanUp: () => unknown): void {
+  cleanUps.push(cleanUp);
+}
+
+/** Cleans up, what came last first. @throws when something fails, after all else */
+export async function endFile(): Promise<void> {
+  const failures: unknown[] = [];
+  for (let cleanUp = cleanUps.pop(); cleanUp; cleanUp = cleanUps.pop()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'A test file could not be cleaned up after');
+}
