@@ -67,6 +67,8 @@ export function createRevocation(deps: Dependencies): Revocation {
       trx,
       rows.map((row) => row.agent_id),
     );
+    const { initiatingEntity } = by;
+    const told: Told[] = [];
     for (const { agent_id: agentId, developer_id: developerId, issuer, subject } of rows) {
       await accessTokens.revoke(trx, { agentId });
       if (developerId === null) continue;
@@ -75,16 +77,9 @@ export function createRevocation(deps: Dependencies): Revocation {
         target: agentId,
         data: { issuer, subject, reason: by.reason },
       });
-      const { initiatingEntity } = by;
-      await securityEvents.tell(trx, {
-        agentId,
-        developerId,
-        issuer,
-        subject,
-        initiatingEntity,
-        revokedAt: now,
-      });
+      told.push({ agentId, developerId, issuer, subject, initiatingEntity, revokedAt: now });
     }
+    await securityEvents.tell(trx, told);
     return rows.length;
   };
 

@@ -74,6 +74,7 @@ export function createSecurityEvents(deps: Dependencies): SecurityEvents {
 
     async tell(trx, revocations) {
       const all = [revocations].flat();
+      if (all.length === 0) return;
       const developerIds = [...new Set(all.map(({ developerId }) => developerId))];
       const receivers = await store.holdReceivers(trx, developerIds);
       if (receivers.length === 0) return;

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { TestClock } from '../../support/clock.ts';
 import { newDeveloper } from '../../support/fixtures.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startIdentityProvider, trusting } from '../../support/identity-provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { claim, codeOf, isAlive, pageFor, registerGrant } from '../support/agents.ts';
@@ -8,7 +9,7 @@ import { expectError } from '../support/errors.ts';
 
 const time: { clock: TestClock } = { clock: new TestClock() };
 const provider = await startIdentityProvider({ now: () => time.clock.now() });
-const service = await startTestService(trusting(provider.issuer));
+const service = await startTestService({ ...trusting(provider.issuer), WEBHOOK_NETWORKS: '127.0.0.1/32' });
 const { api, baseUrl, clock } = service;
 time.clock = clock;
 
@@ -36,4 +37,25 @@ test('every agent of the developer, whoever has let it in, and nobody else’s',
   expect((await revokeAll(token)).body.revoked).toBe(0);
   expectError(await registerGrant(api, await grant()), 401, 'INTERACTION_REQUIRED');
   expect((await api.call('GET', '/api/v2/dev/me', undefined, { token })).status).toBe(200);
+});
+
+test('receivers are told of all agents at once', async () => {
+  const { token } = await newDeveloper(api);
+  // Nobody listens there.
+  const receiver = { url: `http://127.0.0.1:${await freePort()}/`, audience: 'https://example.com' };
+  const path = '/api/v2/dev/security-event-receivers';
+  const { receiver_id } = (await api.post<{ receiver_id: string }>(path, receiver, { token })).body;
+  for (let count = 0; count < 5; count += 1) await owned(token);
+  const { knex } = service.database;
+  const asked: string[] = [];
+  const listen = ({ sql }: { sql: string }) => {
+    if (/security_event_receivers.* for key share|into "security_event_deliveries"/.test(sql))
+      asked.push(sql);
+  };
+  knex.on('query', listen);
+  onTestFinished(() => void knex.off('query', listen));
+  expect((await revokeAll(token)).body.revoked).toBe(5);
+  expect(asked).toHaveLength(2);
+  const told = await knex('security_event_deliveries').where({ receiver_id }).pluck('sub_id');
+  expect(new Set(told.map(({ id }: { id: string }) => id)).size).toBe(5);
 });
