@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
-import { settings } from '../src/config.ts';
+import { settings } from '../src/settings.ts';
 
 const README = 'README.md';
-const BEGIN = '<!-- settings: made by npm run generate from src/config.ts -->';
+const BEGIN = '<!-- settings: made by npm run generate from src/settings.ts -->';
 const END = '<!-- /settings -->';
 
 /** README with its table of settings made anew, formatted as prettier would. */

@@ -5,9 +5,11 @@ import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import { eventTypes, type Audience, type EventType } from './event-types.ts';
 import * as store from './event-store.ts';
+import { toPublished, type PublishedEvent } from './published-event.ts';
 
 export { isEventType, type Audience, type EventType } from './event-types.ts';
 export type { EventFilter } from './event-store.ts';
+export { toMessage, type EventMessage, type PublishedEvent } from './published-event.ts';
 
 const CLEARED_AT_ONCE = 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -30,21 +32,6 @@ export interface Change {
   readonly remark?: Readonly<Record<string, unknown>>;
   /** The id of what was changed, for the audit log; the user or the application when left out. */
   readonly target?: string | undefined;
-}
-
-/** A change that has its place in the order of publication. */
-export interface PublishedEvent {
-  readonly eventId: string;
-  /** Grows by one from event to event. */
-  readonly position: number;
-  readonly type: EventType;
-  /** Whom it tells besides the developer. */
-  readonly audience: Audience;
-  readonly appId: string;
-  readonly userId: string | null;
-  readonly sessionDigest: Buffer | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: Date;
 }
 
 /** The outbox: what is recorded in a transaction is published after it, in the order of the changes of one subject. */
@@ -262,42 +249,5 @@ export function createEvents(deps: Dependencies): Events {
     async within(db, appId, span, limit) {
       return (await store.readEventsOfApplication(db, appId, span, limit)).map(toPublished);
     },
-  };
-}
-
-/** An event as receivers get it: by webhook, over the broker and as a server-sent event. */
-export interface EventMessage {
-  readonly id: string;
-  readonly type: EventType;
-  readonly timestamp: string;
-  readonly app_id: string;
-  readonly user_id: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-/** The one form in which an event leaves the service. */
-export function toMessage(event: PublishedEvent): EventMessage {
-  return {
-    id: event.eventId,
-    type: event.type,
-    timestamp: event.createdAt.toISOString(),
-    app_id: event.appId,
-    user_id: event.userId,
-    data: event.data,
-  };
-}
-
-function toPublished(row: store.NumberedRow): PublishedEvent {
-  const type = row.type as EventType;
-  return {
-    eventId: row.event_id,
-    position: row.position,
-    type,
-    audience: eventTypes[type] ?? 'developer',
-    appId: row.app_id,
-    userId: row.user_id,
-    sessionDigest: row.session_digest,
-    data: row.data,
-    createdAt: row.created_at,
   };
 }

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import type { Applications } from '../applications/applications.ts';
 import type { Actor } from '../audit/audit.ts';
@@ -7,32 +6,18 @@ import type { Events } from '../events/events.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Blobs } from '../platform/blobs/index.ts';
 import type { Clock } from '../platform/clock.ts';
-import { isKnown } from '../platform/entity-tag.ts';
 import type { NewId } from '../platform/ids.ts';
-import type { SessionIdentity } from '../sessions/sessions.ts';
 import { assertIntact, type Checksums } from './checksum.ts';
 import { createContents } from './contents.ts';
-import { listTag, select, tagOf, type Wishes } from './selection.ts';
+import { createDownloads, type Downloads } from './downloads.ts';
 import * as store from './file-store.ts';
+import { toFile, type HostedFile } from './hosted-file.ts';
+
+export type { Download, Downloader } from './downloads.ts';
+export type { HostedFile } from './hosted-file.ts';
 
 const MOST_FILES = 1000;
 const CLEARED_AT_ONCE = 500;
-
-/** What is known about a file besides its content. */
-export interface HostedFile {
-  readonly fileId: string;
-  /** Exactly as it was given. */
-  readonly name: string;
-  readonly version: string | null;
-  /** Whether a download needs the token of a live session. */
-  readonly authenticatedOnly: boolean;
-  /** In bytes. */
-  readonly size: number;
-  /** Of the content, in lower-case hexadecimal. */
-  readonly sha256: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
 
 /** What a developer sets; what is left out stays as it is. */
 export interface FileSettings {
@@ -40,26 +25,8 @@ export interface FileSettings {
   readonly authenticatedOnly?: boolean | undefined;
 }
 
-/** What is sent of a file. Whoever gets a content must read it to its end or destroy it. */
-export interface Download {
-  readonly file: HostedFile;
-  /** The content's entity tag, with quotes. */
-  readonly tag: string;
-  /** Undefined when the client has the content already. */
-  readonly content: Readable | undefined;
-  /** The part of the content that it is, both ends included; undefined for the whole. */
-  readonly range: { readonly start: number; readonly end: number } | undefined;
-}
-
-/** Which program asks. */
-export interface Downloader {
-  readonly appId: string;
-  /** The live session whose token was sent. */
-  readonly session: SessionIdentity | undefined;
-}
-
 /** Files that developers host for their programs. */
-export interface Files {
+export interface Files extends Downloads {
   /**
    * Creates a file or replaces its content: whoever downloads gets the old one or the new one. A failed upload changes nothing.
    * @param settings and of how many bytes the content is, where that is known before it is read
@@ -81,20 +48,6 @@ export interface Files {
   update(actor: Actor, appId: string, name: string, settings: FileSettings): Promise<HostedFile>;
   /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND */
   delete(actor: Actor, appId: string, name: string): Promise<void>;
-  /** @throws ApiError APPLICATION_NOT_FOUND, FILE_NOT_FOUND, RANGE_NOT_SATISFIABLE, SERVICE_UNAVAILABLE */
-  download(developerId: string, appId: string, name: string, wishes: Wishes): Promise<Download>;
-  /**
-   * What a program may download, by name.
-   * @param ifNoneMatch as it was sent
-   * @returns the entity tag of the list, and the list unless the program has it already
-   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE; SESSION_INVALID for a session of another application
-   */
-  available(
-    downloader: Downloader,
-    ifNoneMatch: string | undefined,
-  ): Promise<{ readonly tag: string; readonly files: HostedFile[] | undefined }>;
-  /** One of them. @throws ApiError UNAUTHORIZED when it needs a session, and those of available and download */
-  downloadForProgram(downloader: Downloader, name: string, wishes: Wishes): Promise<Download>;
   /** Deletes some files of a deleted application. @returns how many */
   clearOf(appId: string): Promise<number>;
   /** Deletes some contents that no file has any more, or that broke off. @returns how many */
@@ -145,41 +98,9 @@ export function createFiles(deps: Dependencies): Files {
     }
   }
 
-  async function open(row: store.FileRow, wishes: Wishes): Promise<Download> {
-    const tag = tagOf(row.sha256);
-    const selection = select(row.size, tag, wishes);
-    const range = typeof selection === 'object' ? selection : undefined;
-    const content = selection === 'unchanged' ? undefined : await contents.open(row.blob_id, range);
-    return { file: toFile(row), tag, content, range };
-  }
-
-  /** @param find reads the file, which may be replaced, and its old content cleared, before that is opened */
-  async function openLatest(find: () => Promise<store.FileRow>, wishes: Wishes): Promise<Download> {
-    const row = await find();
-    try {
-      return await open(row, wishes);
-    } catch (error) {
-      const latest = await find();
-      if (latest.blob_id === row.blob_id) throw error;
-      return open(latest, wishes);
-    }
-  }
-
-  /** @throws ApiError UNAUTHORIZED for a file that needs a session */
-  async function allowed({ appId, session }: Downloader, name: string): Promise<store.FileRow> {
-    const row = await required(appId, name);
-    if (!row.authenticated_only || session) return row;
-    throw new ApiError('UNAUTHORIZED', {
-      detail: 'The file is for whoever sends the token of a live session.',
-    });
-  }
-
-  async function admit({ appId, session }: Downloader): Promise<void> {
-    await applications.usable(appId);
-    if (session && session.appId !== appId) throw new ApiError('SESSION_INVALID');
-  }
-
   return {
+    ...createDownloads({ knex, applications, contents }),
+
     async upload(actor, appId, name, content, { version, authenticatedOnly, bytes, ...checksums }) {
       const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
@@ -275,24 +196,6 @@ export function createFiles(deps: Dependencies): Files {
       });
     },
 
-    async download(developerId, appId, name, wishes) {
-      await applications.ofDeveloper(developerId, appId);
-      return openLatest(() => required(appId, name), wishes);
-    },
-
-    async available(downloader, ifNoneMatch) {
-      await admit(downloader);
-      const rows = await store.listDownloads(knex, downloader.appId, downloader.session !== undefined);
-      const files = rows.map(toFile);
-      const tag = listTag(files);
-      return { tag, files: isKnown(ifNoneMatch, tag) ? undefined : files };
-    },
-
-    async downloadForProgram(downloader, name, wishes) {
-      await admit(downloader);
-      return openLatest(() => allowed(downloader, name), wishes);
-    },
-
     async clearOf(appId) {
       return knex.transaction(async (trx) => {
         const blobIds = await store.deleteFilesOfApplication(trx, appId, CLEARED_AT_ONCE);
@@ -309,17 +212,4 @@ function changeOf(actor: Actor, row: store.FileRow) {
   const { file_id, name, version, size, authenticated_only } = row;
   const data = { file_id, name, version, size, sha256: row.sha256.toString('hex'), authenticated_only };
   return { appId: row.app_id, actor, target: file_id, data };
-}
-
-function toFile(row: store.FileRow): HostedFile {
-  return {
-    fileId: row.file_id,
-    name: row.name,
-    version: row.version,
-    authenticatedOnly: row.authenticated_only,
-    size: row.size,
-    sha256: row.sha256.toString('hex'),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

@@ -13,20 +13,18 @@ import type {
 import { formatMinor, fromMinor, LARGEST_MINOR } from '../money/money.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
-import { standing, type Standing } from '../subscriptions/subscriptions.ts';
 import type { Users } from '../users/users.ts';
 import { booking } from './booking.ts';
 import { findCustomer, listCustomers, type CustomerRow } from './customer-store.ts';
+import { createGenerationTurns } from './generation-turns.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 import { findPurchase, insertPurchases } from './ledger-store.ts';
+import { toOwnUser, type OwnUser } from './own-user.ts';
 import { findPrice, listPrices, type PriceRow } from './price-store.ts';
 import { toPrice, type Price } from './prices.ts';
 import { costOfKey, costOfKeys } from './reseller-state.ts';
+import { toReseller, type Reseller } from './reseller.ts';
 import { findReseller, lockReseller, type ResellerRow } from './reseller-store.ts';
-import { toReseller, type Reseller } from './resellers.ts';
-
-/** Generations of one reseller that run at once: more would only wait for each other, on connections that others need. */
-const AT_ONCE = 2;
 
 export interface WantedLicenses {
   readonly appId: string;
@@ -53,14 +51,6 @@ export interface Refund {
   readonly balance: number;
   readonly currency: string;
   readonly entryId: string;
-}
-
-/** A user who has redeemed one of the reseller's licences, as far as the reseller may see. */
-export interface OwnUser {
-  readonly userId: string;
-  readonly username: string;
-  readonly appId: string;
-  readonly subscription: Standing;
 }
 
 /**
@@ -103,7 +93,7 @@ interface Dependencies {
 
 export function createResellerAccount(deps: Dependencies): ResellerAccount {
   const { knex, applications, developers, licenses, resellerLicenses, users, ledger, clock } = deps;
-  const underWay = new Map<string, number>();
+  const limited = createGenerationTurns();
 
   const find = async (resellerId: string) => known(await findReseller(knex, resellerId));
   const findActive = async (resellerId: string) => active(await find(resellerId));
@@ -115,25 +105,6 @@ export function createResellerAccount(deps: Dependencies): ResellerAccount {
     const price = await findPrice(db, resellerId, { app_id: appId, tier, duration_days: durationDays });
     if (!price) throw new ApiError('PRICE_NOT_FOUND');
     return price;
-  }
-
-  /** A reseller who asks for more at once than he may is refused: nobody else waits for his requests. */
-  async function limited<Result>(resellerId: string, work: () => Promise<Result>): Promise<Result> {
-    const running = underWay.get(resellerId) ?? 0;
-    if (running >= AT_ONCE) {
-      throw new ApiError('TOO_MANY_REQUESTS', {
-        detail: `You have ${running} other generations under way.`,
-        retryAfter: 1,
-      });
-    }
-    underWay.set(resellerId, running + 1);
-    try {
-      return await work();
-    } finally {
-      const left = underWay.get(resellerId)! - 1;
-      if (left > 0) underWay.set(resellerId, left);
-      else underWay.delete(resellerId);
-    }
   }
 
   return {
@@ -289,16 +260,5 @@ function insteadOf(
   return (error) => {
     if (error instanceof ApiError && error.code === code) throw new ApiError(other, { cause: error });
     throw error;
-  };
-}
-
-function toOwnUser(row: CustomerRow, now: Date): OwnUser {
-  const stretches = row.tiers.map((tier, index) => ({ tier, ends_at: row.ends[index]! }));
-  const pause = { pausedAt: row.paused_at, pausedTotalMs: row.paused_total_ms };
-  return {
-    userId: row.user_id,
-    username: row.username,
-    appId: row.app_id,
-    subscription: standing(stretches, pause, now),
   };
 }

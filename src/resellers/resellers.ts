@@ -3,53 +3,23 @@ import type { ApiToken, ApiTokens, NewApiToken } from '../api-tokens/api-tokens.
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Scope } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
-import {
-  formatMinor,
-  fromMinor,
-  fromScaled,
-  isCurrency,
-  LARGEST_MINOR,
-  toMinor,
-  toScaled,
-} from '../money/money.ts';
+import { formatMinor, isCurrency, LARGEST_MINOR, toMinor } from '../money/money.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 import * as priceStore from './price-store.ts';
 import { toPrice, toPriceRows, type NewPrice, type Price } from './prices.ts';
-import { WHOLE } from './reseller-state.ts';
+import { fromBasisPoints, toBasisPoints, toReseller, type NewReseller, type Reseller } from './reseller.ts';
 import * as store from './reseller-store.ts';
 import type { ResellerRow } from './reseller-store.ts';
 
 export type { LedgerEntry } from './ledger.ts';
 export type { NewPrice, Price } from './prices.ts';
 export type { AfterPayment, BalancePayment, ResellerPayments } from './balance-payments.ts';
-export type { OwnUser, Purchase, Refund, ResellerAccount } from './reseller-account.ts';
-
-/** Decimals of a commission: percent outside, basis points inside. */
-const MARGIN_DIGITS = 2;
-
-export interface NewReseller {
-  readonly name: string;
-  /** ISO 4217; it never changes. */
-  readonly currency: string;
-  /** What the reseller keeps of each price, in percent. */
-  readonly commissionMargin: number;
-}
-
-/** Somebody who sells a developer's licence keys. Amounts are in units of the currency. */
-export interface Reseller extends NewReseller {
-  readonly resellerId: string;
-  readonly balance: number;
-  /** Of payments that were taken back: what the balance did not have. Whatever comes onto it pays this first. */
-  readonly owed: number;
-  /** What was paid and the balance, being full, does not hold. It comes onto it as soon as there is room. */
-  readonly waiting: number;
-  /** Then nothing can be changed with the reseller's tokens. */
-  readonly suspended: boolean;
-  readonly createdAt: Date;
-}
+export type { OwnUser } from './own-user.ts';
+export type { Purchase, Refund, ResellerAccount } from './reseller-account.ts';
+export type { NewReseller, Reseller } from './reseller.ts';
 
 export interface ResellerChanges {
   readonly name?: string | undefined;
@@ -193,7 +163,7 @@ export function createResellers({ knex, apiTokens, audit, ledger, clock, newId }
         await store.updateReseller(trx, resellerId, after);
         const data = {
           name: after.name,
-          commission_margin: fromScaled(after.margin_basis_points, MARGIN_DIGITS),
+          commission_margin: fromBasisPoints(after.margin_basis_points),
           suspended: after.suspended_at !== null,
         };
         await audit.record(trx, actor, { action: 'reseller.updated', target: resellerId, data });
@@ -285,26 +255,5 @@ export function createResellers({ knex, apiTokens, audit, ledger, clock, newId }
       await find(knex, actor.developerId, resellerId);
       await apiTokens.revoke(actor, tokenId, resellerId);
     },
-  };
-}
-
-function toBasisPoints(commissionMargin: number): number {
-  const basisPoints = toScaled(commissionMargin, MARGIN_DIGITS);
-  if (basisPoints !== undefined && basisPoints <= WHOLE) return basisPoints;
-  throw invalidMember('/commission_margin', 'must be a percentage of 0 to 100 with at most 2 decimals');
-}
-
-/** A row as the domain shows it. */
-export function toReseller(row: ResellerRow): Reseller {
-  return {
-    resellerId: row.reseller_id,
-    name: row.name,
-    currency: row.currency,
-    balance: fromMinor(row.balance_minor, row.currency),
-    owed: fromMinor(row.owed_minor, row.currency),
-    waiting: fromMinor(row.waiting_minor, row.currency),
-    commissionMargin: fromScaled(row.margin_basis_points, MARGIN_DIGITS),
-    suspended: row.suspended_at !== null,
-    createdAt: row.created_at,
   };
 }

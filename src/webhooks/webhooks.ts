@@ -11,49 +11,21 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
 import type { Random } from '../platform/random.ts';
+import { createClearing, type Clearing } from './clearing.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import * as deliveryStore from './delivery-store.ts';
 import { startWebhooks } from './dispatch.ts';
 import { newSecret, secretContext } from './signing.ts';
+import { toWebhook, type Webhook, type WebhookChanges, type WebhookSettings } from './webhook.ts';
 import * as store from './webhook-store.ts';
 
 export type { Delivery, DeliveryDetails, LoggedAttempt } from './deliveries.ts';
+export type { Webhook, WebhookChanges, WebhookSettings } from './webhook.ts';
 
 const ENDPOINTS_PER_APPLICATION = 20;
 const OVERLAP_SECONDS = 86_400;
-const DELIVERIES_KEPT_MS = 30 * 86_400_000;
-/** Whoever was adding a delivery when an endpoint was deleted has done so by then. */
-const FORGOTTEN_AFTER_MS = 3_600_000;
-const CLEARED_AT_ONCE = 1_000;
-
-/** What a developer sets of an endpoint. */
-export interface WebhookSettings {
-  readonly url: string;
-  /** Types of events; `*` is every type. */
-  readonly types: readonly string[];
-  readonly description: string | null;
-}
-
-export interface Webhook extends WebhookSettings {
-  readonly webhookId: string;
-  readonly enabled: boolean;
-  /** Why the service has disabled it. */
-  readonly disabledReason: string | null;
-  readonly disabledAt: Date | null;
-  /** The first failure after the last success. */
-  readonly failingSince: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-export type WebhookChanges = {
-  readonly [Name in keyof WebhookSettings]?: WebhookSettings[Name] | undefined;
-} & {
-  readonly enabled?: boolean | undefined;
-};
 
 /** Endpoints of developers that are told of events by HTTP, as Standard Webhooks has it. */
-export interface Webhooks extends Deliveries {
+export interface Webhooks extends Deliveries, Clearing {
   /**
    * @returns the endpoint, and its secret, which is shown once
    * @throws ApiError APPLICATION_NOT_FOUND, QUOTA_EXCEEDED; VALIDATION_FAILED for a URL that is never reached, and for a type
@@ -85,14 +57,6 @@ export interface Webhooks extends Deliveries {
   ): Promise<{ readonly secret: string; readonly previousSecretExpiresAt: Date }>;
   /** Begins to send. @returns stops, within 6 s */
   start(): Promise<{ stop(): Promise<void> }>;
-  /** Deletes some deliveries that are 30 days old, and what is left of deleted endpoints. @returns how many rows */
-  clearExpired(): Promise<number>;
-  /** Deletes some deliveries of a deleted application. @returns how many */
-  clearOf(appId: string): Promise<number>;
-  /** Deletes some secrets from before a rotation whose overlap is over. @returns how many */
-  clearPreviousSecrets(): Promise<number>;
-  /** Seals some secrets anew under the current master key. @returns how many */
-  reseal(): Promise<number>;
 }
 
 interface Dependencies {
@@ -159,6 +123,7 @@ export function createWebhooks(deps: Dependencies): Webhooks {
 
   return {
     ...createDeliveries({ ...deps, find }),
+    ...createClearing(deps),
 
     async create(actor, appId, { url, types, description }) {
       await applications.ofDeveloper(actor.developerId, appId);
@@ -266,40 +231,5 @@ export function createWebhooks(deps: Dependencies): Webhooks {
       }),
 
     start: () => startWebhooks(deps),
-
-    async clearExpired() {
-      const now = clock.now().getTime();
-      const old = new Date(now - DELIVERIES_KEPT_MS);
-      const cleared = await deliveryStore.clearDeliveriesBefore(knex, old, CLEARED_AT_ONCE);
-      if (cleared > 0) return cleared;
-      const deleted = await store.findDeletedWebhook(knex);
-      if (!deleted) return 0;
-      const { webhook_id: webhookId } = deleted;
-      const rows = await deliveryStore.clearDeliveriesOfWebhook(knex, webhookId, CLEARED_AT_ONCE);
-      if (rows > 0 || now - deleted.deleted_at!.getTime() < FORGOTTEN_AFTER_MS) return rows;
-      await store.forgetWebhook(knex, webhookId);
-      return 1;
-    },
-
-    clearOf: (appId) => deliveryStore.clearDeliveriesOfApplication(knex, appId, CLEARED_AT_ONCE),
-
-    clearPreviousSecrets: () => store.clearPreviousSecrets(knex, clock.now(), CLEARED_AT_ONCE),
-
-    reseal: store.createSecretResealer(knex, keyring, secretContext),
-  };
-}
-
-function toWebhook(row: store.WebhookRow): Webhook {
-  return {
-    webhookId: row.webhook_id,
-    url: row.url,
-    types: row.types,
-    description: row.description,
-    enabled: row.enabled,
-    disabledReason: row.disabled_reason,
-    disabledAt: row.disabled_at,
-    failingSince: row.failing_since,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
 }

@@ -9,6 +9,8 @@ const STARTERS = [
   'src/service.ts',
   'src/command.ts',
   'src/config.ts',
+  'src/settings.ts',
+  'src/setting-values.ts',
   'src/compose.ts',
   'src/housekeeping.ts',
 ];
@@ -258,7 +260,7 @@ describe('packages stay where they belong', () => {
     ['@node-rs/argon2', /^src\/passwords\//],
     ['@node-rs/bcrypt', /^src\/passwords\//],
     ['pino', /^src\/platform\//],
-    ['zod', /^src\/config\.ts/],
+    ['zod', /^src\/(config|settings|setting-values)\.ts/],
     ['semver', /^src\/applications\//],
     ['typeid-js', /^src\/platform\/ids\.ts/],
     ['rate-limiter-flexible', /^src\/limits\//],

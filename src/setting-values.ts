@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { canonicalNetwork } from './platform/address.ts';
+import { decodeMasterKey } from './platform/master-key.ts';
+
+/** The address of a service, without the slash at its end. */
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((url) => !/[?#]/.test(url), { error: 'must not have a query or a fragment' })
+  .transform((url) => url.replace(/\/+$/, ''));
+
+/** Master keys, the current one first. */
+export const masterKey = z
+  .string()
+  .transform((text) => text.split(',').map((part) => decodeMasterKey(part)))
+  .refine((keys): keys is Buffer[] => keys.every((key) => key !== undefined), {
+    error: 'must be 32 bytes in base64 (openssl rand -base64 32), or several of them separated by commas',
+  });
+
+/** Addresses and networks, in their canonical form. */
+export const networks = z
+  .string()
+  .transform((text) => text.split(',').map((part) => canonicalNetwork(part.trim())))
+  .refine((all): all is string[] => !all.includes(undefined), {
+    error: 'must be IP addresses or networks in CIDR form, separated by commas',
+  });
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** An address that what comes from it can be trusted by: nobody in between may change it. */
+const secureUrl = z
+  .url({ protocol: /^https?$/, error: 'must be https addresses' })
+  .refine((url) => !/[?#]/.test(url), { error: 'must not have a query or a fragment' })
+  .refine((url) => url.startsWith('https:') || LOOPBACK.test(new URL(url).hostname), {
+    error: 'must be https addresses, except on the loopback interface',
+  });
+
+const issuerEntry = z
+  .strictObject({
+    issuer: secureUrl,
+    jwks_uri: secureUrl.optional(),
+    client_ids: z.array(z.string().min(1)).optional(),
+  })
+  .transform(({ issuer, jwks_uri, client_ids }) => ({
+    issuer,
+    jwksUri: jwks_uri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`,
+    clientIds: client_ids,
+  }));
+
+/** Issuers separated by commas, or JSON where there is more to say of them. */
+export const agentIssuers = z
+  .string()
+  .transform((text, context) => {
+    if (!text.trimStart().startsWith('[')) return text.split(',').map((each) => ({ issuer: each.trim() }));
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('must be addresses separated by commas, or a JSON array');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(issuerEntry))
+  .refine((all) => new Set(all.map(({ issuer }) => issuer)).size === all.length, {
+    error: 'must not name an issuer twice',
+  });
+
+/** What S3 takes as one object in the parts that we send. */
+const LARGEST_FILE = 64 * 1024 ** 3;
+
+/** How large a file may be, in bytes. */
+export const fileSize = z
+  .string()
+  .regex(/^[1-9]\d{0,10}$/, { error: 'must be a whole number of bytes' })
+  .transform(Number)
+  .refine((bytes) => bytes <= LARGEST_FILE, { error: `must be at most ${LARGEST_FILE} bytes` });
+
+/** How many requests in how many seconds. */
+export const rateLimit = z
+  .string()
+  .regex(/^[1-9]\d{0,9}\/[1-9]\d{0,5}$/, { error: 'must be requests/seconds, such as 100/60' })
+  .transform((text) => {
+    const [requests, seconds] = text.split('/').map(Number) as [number, number];
+    return { requests, seconds };
+  });
