@@ -4180,7 +4180,7 @@ export interface components {
             next_reset_at: string;
             signature?: components["schemas"]["ResponseSignature"];
         };
-        /** @description The developer's own label for a user, of 1 to 32 printable characters; a login answers with it. */
+        /** @description The developer's own label for a user, of 1 to 32 printable characters, not all of them blanks; a login answers with it. */
         Role: string;
         CreateUserRequest: {
             username: components["schemas"]["Username"];

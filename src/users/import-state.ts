@@ -24,8 +24,9 @@ export function emailFault(email: string): string | undefined {
 
 /** What is wrong with a role; undefined when nothing is. */
 export function roleFault(role: string): string | undefined {
-  if ([...role].length <= MAX_ROLE_CHARACTERS && !UNPRINTABLE.test(role)) return undefined;
-  return `role must have 1 to ${MAX_ROLE_CHARACTERS} printable characters`;
+  const fits = [...role].length <= MAX_ROLE_CHARACTERS && role.trim() !== '';
+  if (fits && !UNPRINTABLE.test(role)) return undefined;
+  return `role must have 1 to ${MAX_ROLE_CHARACTERS} printable characters, not all of them blanks`;
 }
 
 /**

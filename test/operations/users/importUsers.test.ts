@@ -168,6 +168,7 @@ describe('all or nothing', () => {
         `${'n'.repeat(65)},,,,,,`,
         'a,nowhere,,,,,',
         `b,,${'r'.repeat(33)},,,,`,
+        'blank,, \u00a0,,,,',
         'c,,,$2x$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy,,,',
         'd,,,,None,1,',
         'e,,,,Pro,,',
@@ -182,12 +183,13 @@ describe('all or nothing', () => {
     );
     expectError(answer, 400, 'VALIDATION_FAILED');
     const found = linesOf(answer);
-    expect(found.map(([pointer]) => pointer)).toEqual(Array.from({ length: 15 }, (_, n) => `/line/${n + 3}`));
+    expect(found.map(([pointer]) => pointer)).toEqual(Array.from({ length: 16 }, (_, n) => `/line/${n + 3}`));
     expect(found.map(([, detail]) => detail.split(' ')[0])).toEqual([
       'username',
       'username',
       'username',
       'email',
+      'role',
       'role',
       'password_hash',
       'tier',
@@ -200,7 +202,7 @@ describe('all or nothing', () => {
       'username',
       'has',
     ]);
-    expect(found[13]![1]).toContain('line 2');
+    expect(found[14]![1]).toContain('line 2');
     expect(await seatsOf(api, app)).toBe(1);
   });
 
