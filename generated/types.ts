@@ -3292,7 +3292,7 @@ export interface paths {
          *     paid by the month or the year; without it the monthly one, else the one that is paid once. An unknown one gets 400
          *     `PLAN_NOT_FOUND`, and one that would be paid for nothing 400 `PLAN_NOT_APPLICABLE`: what costs nothing, a second subscription
          *     (change the one that runs with `PATCH /api/v2/dev/subscription`), licence keys for a plan that does not limit them, balance in
-         *     another currency than the reseller's.
+         *     another currency than the reseller's; so does one of a price that the payment processor never takes.
          *
          *     The payment itself happens on `url`, for an hour. Nothing is granted when the payer comes back from there, but as soon as the
          *     payment processor's signed notice has arrived: `GET /api/v2/dev/checkouts/{checkout_id}`, with `sessionId`, says whether it has.
@@ -3425,7 +3425,8 @@ export interface paths {
          * @description `kind` is `subscription` for a plan to be on, with its quotas; `license_quota` for a pack that adds `licenses` to what the plan
          *     allows; `reseller_balance` for a pack that adds `balance` to a reseller's balance. Packs are paid once: their `period` is
          *     `lifetime`. Of one name there can be one plan for each period: with another one 409 `PLAN_NAME_TAKEN`. What was sold stays as it was
-         *     sold; kind, currency, period and what a pack adds never change.
+         *     sold; kind, currency, period and what a pack adds never change. `price` must be an amount that the payment processor takes: of
+         *     currencies with three decimals Stripe takes two.
          */
         post: operations["createPlan"];
         delete?: never;

@@ -10,7 +10,7 @@ import type { Payments } from '../platform/payments/index.ts';
 import type { PlanRow, Plans } from '../plans/plans.ts';
 import type { Resellers } from '../resellers/resellers.ts';
 import { toProduct } from './product.ts';
-import { talkTo } from './processor-faults.ts';
+import { assertPayable, talkTo } from './processor-faults.ts';
 import * as store from './checkout-store.ts';
 import type { CheckoutRow, CheckoutStatus } from './checkout-store.ts';
 
@@ -82,6 +82,7 @@ export function createCheckouts(deps: Dependencies): Checkouts {
   async function assertApplicable(developerId: string, plan: PlanRow): Promise<void> {
     const refuse = (detail: string) => new ApiError('PLAN_NOT_APPLICABLE', { detail });
     if (plan.price_minor === 0) throw refuse('The plan costs nothing.');
+    assertPayable(payments, plan);
     if (plan.kind === 'license_quota') {
       const { licenses } = await developers.account(developerId);
       if (licenses === null) throw refuse('Your plan does not limit licence keys.');

@@ -38,8 +38,8 @@ export interface Invoices {
    * Gives money back. What was bought with it is taken back when the processor's notice says that it was refunded.
    * @param amount in units of the currency; all that is left when undefined
    * @param key the same one refunds once; where there is none, the same amount is refunded once until the notice of it comes
-   * @throws ApiError INVOICE_NOT_FOUND, INVOICE_NOT_REFUNDABLE; VALIDATION_FAILED for an amount that the currency cannot hold;
-   *   SERVICE_UNAVAILABLE while the processor cannot be reached
+   * @throws ApiError INVOICE_NOT_FOUND, INVOICE_NOT_REFUNDABLE; VALIDATION_FAILED for an amount that the currency cannot hold,
+   *   or the processor does not give back; SERVICE_UNAVAILABLE while the processor cannot be reached
    */
   refund(
     actor: Actor,
@@ -78,6 +78,8 @@ export function createInvoices({ knex, payments, audit }: Dependencies): Invoice
       if (amount !== undefined && !amountMinor) {
         throw invalidMember('/amount', `must be an amount above 0 that ${row.currency} can hold`);
       }
+      const fault = amountMinor === undefined ? undefined : payments.amountFault(amountMinor, row.currency);
+      if (fault !== undefined) throw invalidMember('/amount', fault);
       const { payment_ref } = row;
       const refuse = (detail: string, cause?: unknown) =>
         new ApiError('INVOICE_NOT_REFUNDABLE', { detail, cause });

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Payments } from '../platform/payments/index.ts';
 import type { Period, PlanRow, Plans } from '../plans/plans.ts';
 import { toProduct } from './product.ts';
-import { talkTo } from './processor-faults.ts';
+import { assertPayable, talkTo } from './processor-faults.ts';
 import { OWN_ADDRESS, type Settlement } from './settlement.ts';
 import * as store from './subscription-store.ts';
 import type { SubscriptionRow } from './subscription-store.ts';
@@ -122,6 +122,7 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
         }
         if (plan.price_minor === 0) throw refuse('The plan costs nothing: cancel the subscription instead.');
         if (plan.currency !== present.currency) throw refuse('The plan is in another currency.');
+        assertPayable(payments, plan);
         // While a change is under way, what is known of the plan says nothing.
         if (plan.plan_id !== row.plan_id || row.change_asked_at !== null) {
           await store.updateSubscription(knex, row.subscription_id, { change_asked_at: clock.now() });

@@ -6,6 +6,7 @@ import { createPlanSubscriptions } from '../billing/plan-subscriptions.ts';
 import { createReconciliation } from '../billing/reconciliation.ts';
 import { createSettlement } from '../billing/settlement.ts';
 import { openPayments } from '../platform/payments/index.ts';
+import { createPlans } from '../plans/plans.ts';
 import type { Accounts } from './accounts.ts';
 import type { Foundation } from './foundation.ts';
 import type { Licensing } from './licensing.ts';
@@ -30,13 +31,15 @@ export async function composeBilling(before: Foundation & Accounts & Licensing &
     );
   }
   const entitlements = createEntitlements(before);
-  const known = { ...before, payments, entitlements };
+  const plans = createPlans({ ...before, payments });
+  const known = { ...before, payments, entitlements, plans };
   const settlement = createSettlement(known);
   const planSubscriptions = createPlanSubscriptions({ ...known, settlement });
   return {
     administrators: createAdministrators(before.adminTokens),
     payments,
     checkoutPage,
+    plans,
     planSubscriptions,
     settlement,
     checkouts: createCheckouts({ ...known, planSubscriptions }),

@@ -1,7 +1,6 @@
 import { createBans } from '../bans/bans.ts';
 import { createLicenses, type Licenses } from '../licenses/licenses.ts';
 import { createModeration } from '../moderation/moderation.ts';
-import { createPlans } from '../plans/plans.ts';
 import { createSessionLookup } from '../sessions/session-lookup.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createCredentials } from '../users/credentials.ts';
@@ -44,6 +43,5 @@ export function composeLicensing(before: Foundation & Accounts) {
     userImports: createUserImports(known),
     userManagement: createUserManagement(known),
     moderation: createModeration({ ...known, users }),
-    plans: createPlans(before),
   };
 }

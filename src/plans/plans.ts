@@ -5,6 +5,7 @@ import { fromMinor, isCurrency, toMinor } from '../money/money.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
+import type { Payments } from '../platform/payments/index.ts';
 import { choosePlan, FREE_PLAN, type Period, type PlanKind } from './plan-state.ts';
 import * as store from './plan-store.ts';
 import type { PlanRow } from './plan-store.ts';
@@ -62,7 +63,7 @@ export interface Plans {
   listAll(page: PageRequest): Promise<Page<Plan>>;
   /** @throws ApiError PLAN_NOT_FOUND */
   get(planId: string): Promise<Plan>;
-  /** @throws ApiError PLAN_NAME_TAKEN; VALIDATION_FAILED for what contradicts the kind, and amounts the currency cannot hold */
+  /** @throws ApiError PLAN_NAME_TAKEN; VALIDATION_FAILED for what contradicts the kind, amounts the currency cannot hold, and prices the processor does not take */
   create(actor: Actor, wanted: NewPlan): Promise<Plan>;
   /** Quotas change at once for everybody who is on it, the price for whoever buys it from now on. @throws ApiError PLAN_NOT_FOUND and those of create */
   update(actor: Actor, planId: string, changes: Partial<PlanTerms>): Promise<Plan>;
@@ -75,13 +76,23 @@ interface Dependencies {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly newId: NewId;
+  /** Who is asked for what a plan costs. */
+  readonly payments: Pick<Payments, 'amountFault'>;
 }
 
-export function createPlans({ knex, audit, clock, newId }: Dependencies): Plans {
+export function createPlans({ knex, audit, clock, newId, payments }: Dependencies): Plans {
   const known = (row: PlanRow | undefined): PlanRow => {
     if (!row) throw new ApiError('PLAN_NOT_FOUND', { detail: 'There is no plan with this identifier.' });
     return row;
   };
+
+  function priceOf(price: number, currency: string): number {
+    const minor = toMinor(price, currency);
+    if (minor === undefined) throw invalidMember('/price', `must be an amount that ${currency} can hold`);
+    const fault = payments.amountFault(minor, currency);
+    if (fault !== undefined) throw invalidMember('/price', fault);
+    return minor;
+  }
 
   return {
     list: async () => (await store.listPlans(knex)).map(toPlan),
@@ -175,12 +186,6 @@ export function createPlans({ knex, audit, clock, newId }: Dependencies): Plans 
       });
     },
   };
-}
-
-function priceOf(price: number, currency: string): number {
-  const minor = toMinor(price, currency);
-  if (minor !== undefined) return minor;
-  throw invalidMember('/price', `must be an amount that ${currency} can hold`);
 }
 
 /** What a pack adds. @throws ApiError VALIDATION_FAILED when it is not said, or said of another kind */

@@ -1,5 +1,5 @@
 /** Why the processor, or what came in its name, was refused. */
-export type PaymentsFault = 'signature' | 'account' | 'declined' | 'not_found' | 'invalid';
+export type PaymentsFault = 'signature' | 'account' | 'declined' | 'not_found' | 'amount' | 'invalid';
 
 /** A payment processor refuses, or something is not its own. */
 export class PaymentsError extends Error {

@@ -54,7 +54,12 @@ export interface OpenedCheckout {
  */
 export interface Payments {
   readonly processor: 'test' | 'stripe';
-  /** Opens a page for an order; the same one when it is asked for again with the same reference. */
+  /** Why an amount can be neither taken nor given back, as an end of the sentence that begins with it; undefined when it can. */
+  amountFault(amountMinor: number, currency: string): string | undefined;
+  /**
+   * Opens a page for an order; the same one when it is asked for again with the same reference.
+   * @throws PaymentsError `amount` for one that the processor does not take
+   */
   openCheckout(order: Order): Promise<OpenedCheckout>;
   /**
    * Reads a notice.
@@ -71,7 +76,8 @@ export interface Payments {
   /**
    * Moves a subscription to another product now. The processor computes what is to be paid or credited for the rest of the
    * period, and takes it at once.
-   * @throws PaymentsError `declined` when what is to be paid cannot be taken; the subscription is then as before
+   * @throws PaymentsError `declined` when what is to be paid cannot be taken, `amount` when it never can; the subscription is
+   *   then as before
    */
   changeSubscription(subscriptionRef: string, product: Product): Promise<void>;
   /** Whether a subscription ends with the period that is paid. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromMinor } from '../../../src/money/money.ts';
 import { PaymentsError } from '../../../src/platform/payments/index.ts';
-import { fromStripe, toStripe } from '../../../src/platform/payments/stripe/amounts.ts';
+import { amountFault, fromStripe, toStripe } from '../../../src/platform/payments/stripe/amounts.ts';
 
 describe('amounts at Stripe', () => {
   test.each([
@@ -33,6 +33,12 @@ describe('amounts at Stripe', () => {
 
   test('what Stripe cannot hold is refused', () => {
     expect(() => toStripe(1_255, 'LYD')).toThrow(PaymentsError);
+    // Stripe's documents: the last digit of thousandths must be 0.
+    for (const currency of ['BHD', 'JOD', 'KWD', 'OMR', 'TND']) {
+      expect(() => toStripe(1_255, currency)).toThrow(PaymentsError);
+      expect(amountFault(1_255, currency)).toContain(`a multiple of 0.01 ${currency}`);
+      expect(amountFault(1_250, currency)).toBeUndefined();
+    }
     expect(() => toStripe(Number.MAX_SAFE_INTEGER, 'ISK')).toThrow(PaymentsError);
   });
 

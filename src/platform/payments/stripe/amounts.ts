@@ -4,9 +4,11 @@ import { PaymentsError } from '../errors.ts';
 const WHOLE = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ');
 const THOUSANDTHS = 'BHD JOD KWD OMR TND'.split(' ');
 
+const HUNDREDTHS = 2;
+
 function digitsAtStripe(currency: string): number {
   if (WHOLE.includes(currency)) return 0;
-  return THOUSANDTHS.includes(currency) ? 3 : 2;
+  return THOUSANDTHS.includes(currency) ? 3 : HUNDREDTHS;
 }
 
 /** As amounts in minor units are counted in the service. */
@@ -18,14 +20,26 @@ function digitsHere(currency: string): number {
 /**
  * An amount in Stripe's smallest unit. For most currencies that is our minor unit, but not for all: the króna, the forint and
  * others have no decimals here, and two at Stripe.
- * @throws PaymentsError `invalid` when Stripe cannot hold it exactly
+ * @throws PaymentsError `amount` when Stripe does not take it exactly
  */
 export function toStripe(amountMinor: number, currency: string): number {
+  const amount = exactly(amountMinor, currency);
+  if (amount !== undefined) return amount;
+  throw new PaymentsError('amount', `Stripe cannot take ${amountMinor} minor units of ${currency}`);
+}
+
+/** What is wrong with an amount; undefined when Stripe takes it. */
+export function amountFault(amountMinor: number, currency: string): string | undefined {
+  if (exactly(amountMinor, currency) !== undefined) return undefined;
+  const step = digitsHere(currency) > HUNDREDTHS ? `: a multiple of 0.01 ${currency}` : '';
+  return `must be an amount that Stripe takes${step}`;
+}
+
+function exactly(amountMinor: number, currency: string): number | undefined {
   const amount = scaled(amountMinor, digitsAtStripe(currency) - digitsHere(currency));
-  if (!Number.isSafeInteger(amount)) {
-    throw new PaymentsError('invalid', `Stripe cannot take ${amountMinor} minor units of ${currency}`);
-  }
-  return amount;
+  // Stripe counts thousandths, and wants the last one to be 0.
+  const step = THOUSANDTHS.includes(currency) ? 10 : 1;
+  return Number.isSafeInteger(amount) && amount % step === 0 ? amount : undefined;
 }
 
 /**

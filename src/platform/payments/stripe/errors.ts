@@ -4,6 +4,9 @@ import { PaymentsError, PaymentsUnavailableError, type PaymentsFault } from '../
 /** Refunds that Stripe refuses because there is nothing left, or no money to pay them from. */
 const NOTHING_LEFT = new Set(['charge_already_refunded', 'charge_disputed', 'balance_insufficient']);
 
+/** Amounts that Stripe takes of nobody: what is the least and the most differs by currency. */
+const NOT_TAKEN = new Set(['amount_too_small', 'amount_too_large']);
+
 const NOT_FOUND = 404;
 
 /** For all the requests that something takes, and the second attempts: whoever waits for it has an answer within 10 s. */
@@ -50,6 +53,7 @@ function ownError(error: Stripe.errors.StripeError): Error {
 function faultOf(error: Stripe.errors.StripeError): PaymentsFault {
   if (error instanceof Stripe.errors.StripeCardError) return 'declined';
   if (isMissing(error)) return 'not_found';
+  if (NOT_TAKEN.has(error.code ?? '')) return 'amount';
   return NOTHING_LEFT.has(error.code ?? '') ? 'declined' : 'invalid';
 }
 

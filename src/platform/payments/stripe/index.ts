@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Payments } from '../index.ts';
+import { amountFault } from './amounts.ts';
 import { createCheckouts } from './checkout.ts';
 import { createClient } from './client.ts';
 import { ask } from './errors.ts';
@@ -26,6 +27,7 @@ export function openStripe(settings: StripeSettings, { clock }: { readonly clock
   const single = createSinglePayments(stripe, settings.networkId);
   return {
     processor: 'stripe',
+    amountFault,
     openCheckout: (order) => ask(() => checkouts.open(order)),
     readNotice: (body, headers) => ask(() => notices.read(body, headers)),
     lookUpCheckout: (sessionRef) => ask(() => lookUps.checkout(sessionRef)),

@@ -92,6 +92,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
 
   return {
     processor: 'test',
+    amountFault: () => undefined,
     page: { webUrl, pay: checkouts.pay, authenticate: checkouts.authenticate, ...receipts },
     work,
     openDispute: payments.openDispute,
