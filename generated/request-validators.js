@@ -24529,6 +24529,7 @@ export const requestValidators = {
   "updatePlan": [bodies.v57, parameters.v50],
   "listAllInvoices": [parameters.v51],
   "refundInvoice": [bodies.v58, parameters.v52],
+  "listAdministratorAuditLog": [parameters.v15],
   "listSigningKeys": [parameters.v0],
   "rotateSigningKeys": [parameters.v7],
   "removeSigningKey": [parameters.v53],

@@ -3520,6 +3520,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/admin/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search what concerns no developer in the audit log
+         * @description What was done with the administrator's token, and by agents that nobody has claimed: by whom, from which address, to what.
+         *     What concerns a developer, such as a refund of what he has paid, is in his own audit log. Newest first, in pages; what is given
+         *     must match exactly.
+         */
+        get: operations["listAdministratorAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/admin/signing-keys": {
         parameters: {
             query?: never;
@@ -6169,6 +6191,20 @@ export interface components {
          * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
          */
         BanId: string;
+        /** @description Of one application. */
+        AuditAppId: string;
+        /** @description By one developer, API token, OAuth client, agent or reseller. */
+        AuditActorId: string;
+        /** @description Of one action, such as `user.banned`. */
+        AuditAction: string;
+        /** @description On one thing, by its identifier. */
+        AuditTarget: string;
+        /** @description From one address, however it is written. */
+        AuditAddress: string;
+        /** @description From this moment on. */
+        AuditSince: string;
+        /** @description Before this moment. */
+        AuditUntil: string;
         /**
          * @description The variable's name.
          * @example motd
@@ -9178,19 +9214,19 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Of one application. */
-                app_id?: string;
-                /** @description By one developer, API token or reseller. */
-                actor_id?: string;
+                app_id?: components["parameters"]["AuditAppId"];
+                /** @description By one developer, API token, OAuth client, agent or reseller. */
+                actor_id?: components["parameters"]["AuditActorId"];
                 /** @description Of one action, such as `user.banned`. */
-                action?: string;
+                action?: components["parameters"]["AuditAction"];
                 /** @description On one thing, by its identifier. */
-                target?: string;
+                target?: components["parameters"]["AuditTarget"];
                 /** @description From one address, however it is written. */
-                address?: string;
+                address?: components["parameters"]["AuditAddress"];
                 /** @description From this moment on. */
-                since?: string;
+                since?: components["parameters"]["AuditSince"];
                 /** @description Before this moment. */
-                until?: string;
+                until?: components["parameters"]["AuditUntil"];
             };
             header?: never;
             path?: never;
@@ -15352,6 +15388,74 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAdministratorAuditLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Of one application. */
+                app_id?: components["parameters"]["AuditAppId"];
+                /** @description By one developer, API token, OAuth client, agent or reseller. */
+                actor_id?: components["parameters"]["AuditActorId"];
+                /** @description Of one action, such as `user.banned`. */
+                action?: components["parameters"]["AuditAction"];
+                /** @description On one thing, by its identifier. */
+                target?: components["parameters"]["AuditTarget"];
+                /** @description From one address, however it is written. */
+                address?: components["parameters"]["AuditAddress"];
+                /** @description From this moment on. */
+                since?: components["parameters"]["AuditSince"];
+                /** @description Before this moment. */
+                until?: components["parameters"]["AuditUntil"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "audit_id": "aud_01kazmk8x9y0z1a2b3c4d5e6f7",
+                     *           "app_id": null,
+                     *           "actor": {
+                     *             "kind": "administrator",
+                     *             "id": "administrator",
+                     *             "address": "203.0.113.9"
+                     *           },
+                     *           "action": "plan.archived",
+                     *           "target": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *           "data": {},
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -152,6 +152,7 @@ import { updatePlan } from './administration/updatePlan.ts';
 import { archivePlan } from './administration/archivePlan.ts';
 import { listAllInvoices } from './administration/listAllInvoices.ts';
 import { refundInvoice } from './administration/refundInvoice.ts';
+import { listAdministratorAuditLog } from './administration/listAdministratorAuditLog.ts';
 import { listSigningKeys } from './administration/listSigningKeys.ts';
 import { rotateSigningKeys } from './administration/rotateSigningKeys.ts';
 import { removeSigningKey } from './administration/removeSigningKey.ts';
@@ -311,6 +312,7 @@ export const handlers: Handlers = {
   archivePlan,
   listAllInvoices,
   refundInvoice,
+  listAdministratorAuditLog,
   listSigningKeys,
   rotateSigningKeys,
   removeSigningKey,

@@ -179,6 +179,7 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/agents/agent.ts',
       'handlers/agents/security-event-receiver.ts',
       'handlers/applications/application.ts',
+      'handlers/audit/audit-log.ts',
       'handlers/bans/ban.ts',
       'handlers/billing/invoice.ts',
       'handlers/billing/subscription.ts',

@@ -1,0 +1,38 @@
+import type { AuditEntry, AuditFilter } from '../../src/audit/audit.ts';
+
+interface AuditQuery {
+  readonly app_id?: string | undefined;
+  readonly actor_id?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly address?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** What a request looks for. */
+export function toAuditFilter(query: AuditQuery): AuditFilter {
+  const { app_id, actor_id, action, target, address, since, until } = query;
+  return {
+    appId: app_id,
+    actorId: actor_id,
+    action,
+    target,
+    address,
+    since: since === undefined ? undefined : new Date(since),
+    until: until === undefined ? undefined : new Date(until),
+  };
+}
+
+/** An entry as the contract shows it. */
+export function toAuditEntry(entry: AuditEntry) {
+  return {
+    audit_id: entry.auditId,
+    app_id: entry.appId,
+    actor: { kind: entry.actorKind, id: entry.actorId, address: entry.address },
+    action: entry.action,
+    target: entry.target,
+    data: { ...entry.data },
+    created_at: entry.createdAt.toISOString(),
+  };
+}
