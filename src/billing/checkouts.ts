@@ -59,6 +59,8 @@ export interface Checkouts {
   stateOf(
     checkoutId: string,
   ): Promise<{ readonly planName: string; readonly status: CheckoutStatus } | undefined>;
+  /** Has the processor delete some of what it keeps here of purchases that were never paid. @returns how many */
+  clearExpired(): Promise<number>;
 }
 
 interface Dependencies {
@@ -190,6 +192,8 @@ export function createCheckouts(deps: Dependencies): Checkouts {
       const plan = await plans.find(knex, row.plan_id);
       return { planName: plan!.name, status: row.status };
     },
+
+    clearExpired: payments.clearExpired,
   };
 }
 

@@ -31,6 +31,7 @@ import * as extendResellerLedger from './20261122080200_extend_reseller_ledger.t
 import * as sellPlans from './20261122080300_sell_plans.ts';
 import * as createOAuth from './20261123000000_create_oauth.ts';
 import * as createAgents from './20261123000100_create_agents.ts';
+import * as indexUnpaidTestCheckouts from './20261123100000_index_unpaid_test_checkouts.ts';
 import * as createPasswordResets from './20261124000000_create_password_resets.ts';
 import * as indexDeveloperSessions from './20261124000010_index_developer_sessions.ts';
 
@@ -70,6 +71,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261122080300_sell_plans': sellPlans,
   '20261123000000_create_oauth': createOAuth,
   '20261123000100_create_agents': createAgents,
+  '20261123100000_index_unpaid_test_checkouts': indexUnpaidTestCheckouts,
   '20261124000000_create_password_resets': createPasswordResets,
   '20261124000010_index_developer_sessions': indexDeveloperSessions,
 };

@@ -96,6 +96,8 @@ export interface Payments {
    * @throws PaymentsError `declined`
    */
   charge(request: ChargeRequest): Promise<Charge>;
+  /** Deletes some of what it keeps in this service of purchases that ended long ago without a payment. @returns how many */
+  clearExpired(): Promise<number>;
   /** Does what is due of its own accord, where that runs in this process. @returns stops it */
   start(): Promise<{ stop(): Promise<void> }>;
 }

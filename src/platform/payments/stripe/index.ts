@@ -39,6 +39,8 @@ export function openStripe(settings: StripeSettings, { clock }: { readonly clock
     endSubscription: (subscriptionRef, credit) => ask(() => subscriptions.end(subscriptionRef, credit)),
     refund: (paymentRef, amountMinor, key) => ask(() => single.refund(paymentRef, amountMinor, key)),
     charge: (request) => ask(() => single.charge(request)),
+    // Stripe keeps its things itself.
+    clearExpired: async () => 0,
     // Stripe does what is due by itself, and sends notices of it.
     start: async () => ({ stop: async () => {} }),
   };

@@ -66,3 +66,20 @@ export async function updateCheckout(
     .returning('*');
   return row!;
 }
+
+/** Deletes checkouts that ended without a payment, and could be used until before a moment. @returns how many */
+export async function deleteUnpaid(
+  trx: Knex.Transaction,
+  expiredBefore: Date,
+  limit: number,
+): Promise<number> {
+  const unpaid = trx<CheckoutRow>('test_checkouts')
+    .select('session_ref')
+    .whereIn('state', ['failed', 'expired'])
+    .where('expires_at', '<', expiredBefore)
+    .orderBy('expires_at')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  return trx<CheckoutRow>('test_checkouts').whereIn('session_ref', unpaid).delete();
+}

@@ -12,6 +12,9 @@ import { pageUrl, receiptUrl } from './receipt.ts';
 import type { TestSubscriptions } from './subscriptions.ts';
 
 const BANK_TAKES_MS = 30_000;
+/** How long it is still said of a purchase that it was not paid. */
+const UNPAID_KEPT_MS = 90 * 86_400_000;
+const CLEARED_AT_ONCE = 1_000;
 
 type Trx = Knex.Transaction;
 type Row = store.CheckoutRow;
@@ -26,6 +29,8 @@ export interface TestCheckouts {
   factOf(row: Row): CheckoutFact;
   /** Sees to one that changes of its own accord. @returns whether there was one */
   doDue(): Promise<boolean>;
+  /** Deletes some that ended long ago and were not paid: nothing else refers to them. @returns how many */
+  clearUnpaid(): Promise<number>;
 }
 
 export function createTestCheckouts(
@@ -169,6 +174,11 @@ export function createTestCheckouts(
         if (row) await settle(trx, row);
         return row !== undefined;
       }),
+
+    clearUnpaid: () =>
+      change((trx) =>
+        store.deleteUnpaid(trx, new Date(clock.now().getTime() - UNPAID_KEPT_MS), CLEARED_AT_ONCE),
+      ),
   };
 }
 

@@ -119,6 +119,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     endSubscription: subscriptions.end,
     refund: payments.refund,
     charge: payments.charge,
+    clearExpired: checkouts.clearUnpaid,
 
     async start() {
       const ending = new AbortController();

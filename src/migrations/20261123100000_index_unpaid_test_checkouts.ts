@@ -1,0 +1,23 @@
+import type { Knex } from 'knex';
+
+/** Purchases go on while they are built. */
+export const config = { transaction: false };
+
+const INDEXES = {
+  // What clearing looks for.
+  test_checkouts_unpaid: "test_checkouts (expires_at) where state in ('failed', 'expired')",
+  // What the database looks for when a checkout is cleared.
+  test_subscriptions_session: 'test_subscriptions (session_ref)',
+};
+
+export async function up(knex: Knex): Promise<void> {
+  for (const [name, what] of Object.entries(INDEXES)) {
+    // A build that was broken off leaves an index that is good for nothing.
+    await knex.raw(`drop index concurrently if exists ${name}`);
+    await knex.raw(`create index concurrently ${name} on ${what}`);
+  }
+}
+
+export async function down(knex: Knex): Promise<void> {
+  for (const name of Object.keys(INDEXES)) await knex.raw(`drop index concurrently if exists ${name}`);
+}
