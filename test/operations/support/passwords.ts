@@ -1,5 +1,6 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Api } from '../../support/api.ts';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { startTestService } from '../../support/service.ts';
 import type { MailedService } from './agents.ts';
@@ -40,7 +41,7 @@ export async function newResetToken(service: MailedService, email: string): Prom
 
 /** Two services on one database, whose mails are in one folder. */
 export async function startTwoServices() {
-  const DATA_DIR = await temporaryFolder(afterAll);
+  const DATA_DIR = await temporaryFolder(atFileEnd);
   const service = await startTestService({ DATA_DIR });
   const second = await startTestService({ DATA_DIR, DATABASE_URL: service.databaseUrl });
   return { service, second };
