@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts';
 import { escape } from './html.ts';
-import { dayText, formPage } from './payment-parts.ts';
+import { badge, dayText, formPage } from './payment-parts.ts';
 
 type PasswordReset = NonNullable<Awaited<ReturnType<Services['developerPasswords']['resetOf']>>>;
 
@@ -27,6 +27,18 @@ export function forgottenPage(email = '', fault?: string): string {
         <div class="field"><label for="email">Mail address of your account</label>
           <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${escape(email)}" autofocus${marks}>${text}</div>
         <div class="actions"><button class="button" type="submit">Send the mail</button></div></form>
+    </div></main>`,
+  );
+}
+
+/** Where a link leads that is used up or has expired. */
+export function overPage(): string {
+  const title = 'This link does not work any more';
+  return formPage(
+    title,
+    `<main class="narrow"><div class="card">${badge('wait')}<h1>${title}</h1>
+      <p class="soft">The link of each mail works once and within an hour.</p>
+      <div class="actions"><a class="button" href="${FORGOTTEN_PATH}">Ask for another mail</a></div>
     </div></main>`,
   );
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import { isMailAddress } from '../platform/mail/mailbox.ts';
 import type { Services } from '../services.ts';
-import { FORGOTTEN_PATH, forgottenPage, resetPage } from './account-html.ts';
+import { FORGOTTEN_PATH, forgottenPage, overPage, resetPage } from './account-html.ts';
 import { fieldOf, formFault, takeForm } from './forms.ts';
 import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
@@ -85,8 +85,7 @@ function send(response: Response, status: number, html: string): void {
 }
 
 function over(response: Response): void {
-  const line = 'The link of each mail works once and within an hour: please ask for another one.';
-  send(response, 404, refusalPage('This link does not work any more', line));
+  send(response, 404, overPage());
 }
 
 const onError: ErrorRequestHandler = (error, _request, response, next) => {

@@ -421,3 +421,22 @@ test.each(['example.com', 'Example.COM', 'faß.de', 'Bücher.example', 'xn--bche
     expect(isMailAddress(`ada@${domain}`)).toBe(true);
   },
 );
+
+test('whoever opens a mail that is a file copies its link in one piece', async () => {
+  const folder = await temporaryFolder();
+  const { mail } = await open({ folder });
+  const link = `https://a-host-with-a-long-name.latchkey.example:8443/agent/claim/${'x'.repeat(43)}`;
+  const text = `Open this page:\n\n${link}\n\n${'Long lines stay too. '.repeat(20)}\nAda`;
+  await mail.send({ ...message, text });
+  const [name] = await readdir(folder);
+  const content = await readFile(join(folder, name!), 'utf8');
+  expect(content).toContain(`\r\n${link}\r\n`);
+  expect((await PostalMime.parse(content)).text).toBe(`${text}\n`);
+  // What is not ASCII, or too long for a line, is encoded as before.
+  for (const odd of [`Zoë ${link}`, 'x'.repeat(999)]) {
+    await mail.send({ ...message, text: odd });
+    const names = (await readdir(folder)).sort();
+    const parsed = await PostalMime.parse(await readFile(join(folder, names.at(-1)!)));
+    expect(parsed.text).toBe(`${odd}\n`);
+  }
+});

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { createNewId } from '../ids.ts';
 import { toNodemailer } from './compose.ts';
 import { MailUnavailableError } from './errors.ts';
-import type { MailSettings, MailSources, MailSender } from './index.ts';
+import type { MailMessage, MailSettings, MailSources, MailSender } from './index.ts';
 import { mailFileName } from './mail-files.ts';
+
+const PLAIN_LINE = /^[\x20-\x7e]{0,998}$/;
 
 /** Mails as files of one folder, in the order of their names, for whoever runs the service on his own machine. */
 export function openEmbeddedMail(
@@ -22,7 +24,10 @@ export function openEmbeddedMail(
       // It takes memory that most services with files for mails never need.
       const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
       const composed = new MailComposer({ ...toNodemailer(message, from(), now), newline: '\r\n' });
-      const content = await composed.compile().build();
+      const root = composed.compile();
+      // Whoever opens the file copies the link in it: no line may be broken, as none needs to be (RFC 5322, 2.1.1).
+      if (isPlain(message)) root.getTransferEncoding = () => '7bit';
+      const content = await root.build();
       const name = mailFileName(now, newId('mail'));
       const path = join(folder, name);
       // Written aside and moved into place: whoever looks into the folder sees whole mails alone.
@@ -47,4 +52,9 @@ export function openEmbeddedMail(
 
     async close() {},
   };
+}
+
+/** Whether a mail is nothing but ASCII, in lines that every reader takes. */
+function isPlain({ text, html }: MailMessage): boolean {
+  return html === undefined && text.split(/\r?\n/).every((line) => PLAIN_LINE.test(line));
 }
