@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { LightClient, tally, type LightAnswer } from '../counting/load.ts';
+import { PatientClient, tally, type LightAnswer } from '../counting/load.ts';
 import {
   claim,
   codeOf,
@@ -53,7 +53,7 @@ for (const port of ports) {
   );
 }
 const [one, other] = addresses.map((address) => new Api(address)) as [Api, Api];
-const clients = addresses.map((address) => new LightClient(address));
+const clients = addresses.map((address) => new PatientClient(address));
 const client = (turn: number) => clients[turn % 2]!;
 const sql = async (text: string, values: unknown[]) =>
   (await database.query<pg.QueryResultRow>(text, values)).rows;

@@ -118,12 +118,23 @@ export class LightClient {
   }
 }
 
+/** Sends again what the service was too busy to take (503), which has had no effect, for as long as 25 seconds. */
+export class PatientClient extends LightClient {
+  override async call(...args: Parameters<LightClient['call']>): Promise<LightAnswer> {
+    return repeatedly(() => super.call(...args), [503]);
+  }
+}
+
 /** Sends again while the service is too busy to take it (429, 503), for as long as 25 seconds. */
-export async function patiently(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
+export function patiently(send: () => Promise<LightAnswer>): Promise<LightAnswer> {
+  return repeatedly(send, [429, 503]);
+}
+
+async function repeatedly(send: () => Promise<LightAnswer>, busy: readonly number[]): Promise<LightAnswer> {
   const deadline = Date.now() + 25_000;
   for (;;) {
     const answer = await send();
-    if (![429, 503].includes(answer.status) || Date.now() > deadline) return answer;
+    if (!busy.includes(answer.status) || Date.now() > deadline) return answer;
     await delay(randomInt(30, 120));
   }
 }

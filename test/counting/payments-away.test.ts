@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Refusal } from '../conformance/support/stripe-routes.ts';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
 import { openCheckout, sellPlan, type Opened } from '../support/billing.ts';
-import { tally } from './load.ts';
+import { LightClient, tally } from './load.ts';
 import { sessionOf, startStripeProcesses } from './stripe-processes.ts';
 
-const { client, send, services, sql, stripe } = await startStripeProcesses();
+const { client, send, services, sql, stripe } = await startStripeProcesses(LightClient);
 const [{ api }] = services;
 const { says, server } = stripe;
 const plan = await sellPlan(api, { period: 'lifetime', price: 490 });

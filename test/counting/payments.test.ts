@@ -84,14 +84,6 @@ const traces = async () =>
     )
   )[0]!;
 
-/** Sends as Stripe does: again while the service is not able to take it. */
-async function deliver(turn: number, notice: SignedNotice): Promise<LightAnswer> {
-  for (let attempt = 0; ; attempt += 1) {
-    const answer = await send(turn + attempt, notice);
-    if (answer.status !== 503 || attempt === 20) return answer;
-  }
-}
-
 const messages = (answers: readonly LightAnswer[]) =>
   answers.reduce<Record<string, number>>((counts, { status, body, code }) => {
     const said = code ?? String(body['message']);
@@ -118,11 +110,11 @@ describe('one notice 100 times at once to both processes', () => {
     const opened = await open(buyer, kind);
     const notices = await says.paid(sessionOf(opened));
     const completed = notices.at(-1)!;
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, turn) => deliver(turn, completed)));
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, turn) => send(turn, completed)));
     expect(messages(answers)).toEqual({ '200 applied': 1, '200 repeated': 99 });
     const rest = notices.slice(0, -1);
     const more = await Promise.all(
-      rest.flatMap((notice) => Array.from({ length: 30 }, (_, turn) => deliver(turn, notice))),
+      rest.flatMap((notice) => Array.from({ length: 30 }, (_, turn) => send(turn, notice))),
     );
     expect(messages(more)).toEqual(
       rest.length > 0 ? { '200 applied': rest.length, '200 repeated': rest.length * 29 } : {},
@@ -359,7 +351,7 @@ describe('whatever the order, the number and the process', { timeout: 90_000 }, 
       return { buyer, notices: await happens(await open(buyer, kind)) };
     };
     const model = await told();
-    for (const notice of model.notices) expect((await deliver(0, notice)).status).toBe(200);
+    for (const notice of model.notices) expect((await send(0, notice)).status).toBe(200);
     const expected = await books(model.buyer);
     expect(expected).toMatchObject(ends);
     await fc.assert(
@@ -372,7 +364,7 @@ describe('whatever the order, the number and the process', { timeout: 90_000 }, 
           const { buyer, notices } = await told();
           const order = [...each, ...again];
           const one = async (place: number, index: number) => {
-            const { status } = await deliver(turns[index % turns.length]!, notices[place]!);
+            const { status } = await send(turns[index % turns.length]!, notices[place]!);
             expect(status).toBe(200);
           };
           if (together) await Promise.all(order.map(one));
@@ -396,7 +388,7 @@ describe('whatever the order, the number and the process', { timeout: 90_000 }, 
       const all = await happens(opened);
       notices.push(...all, ...all);
     }
-    const answers = await Promise.all(shuffled(notices).map((notice, turn) => deliver(turn, notice)));
+    const answers = await Promise.all(shuffled(notices).map((notice, turn) => send(turn, notice)));
     expect(Object.keys(tally(answers))).toEqual(['200']);
     for (const { buyer, ends } of stories) expect(await books(buyer)).toMatchObject(ends);
   });

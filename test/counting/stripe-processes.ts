@@ -3,7 +3,7 @@ import { startStripeAlone } from '../conformance/support/stripe-harness.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { ADMIN_TOKEN } from '../support/service.ts';
 import type { Opened } from '../support/billing.ts';
-import type { LightAnswer } from './load.ts';
+import type { LightAnswer, LightClient } from './load.ts';
 import { startTwoProcesses, type TwoProcesses } from './two-processes.ts';
 
 export const WEBHOOK = '/api/v2/payments/webhook';
@@ -33,16 +33,18 @@ export interface StripeProcesses extends TwoProcesses {
   readonly send: (turn: number, notice: SignedNotice) => Promise<LightAnswer>;
 }
 
-export async function startStripeProcesses(): Promise<StripeProcesses> {
+/** @param Client as in `startTwoProcesses` */
+export async function startStripeProcesses(Client?: typeof LightClient): Promise<StripeProcesses> {
   const clock = new SteppingClock();
   const stripe = await startStripeAlone(clock);
   const { secretKey, webhookSecrets, apiUrl } = stripe.settings;
-  const two = await startTwoProcesses({
+  const settings = {
     ADMIN_TOKEN,
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecrets.join(','),
     STRIPE_API_URL: apiUrl!,
-  });
+  };
+  const two = await startTwoProcesses(settings, Client);
   return {
     ...two,
     stripe,

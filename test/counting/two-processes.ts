@@ -5,7 +5,7 @@ import { atFileEnd } from '../support/at-file-end.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, type ServiceProcess } from '../support/processes.ts';
 import { ADMIN_TOKEN } from '../support/service.ts';
-import { LightClient } from './load.ts';
+import { LightClient, PatientClient } from './load.ts';
 
 export interface TwoProcesses {
   readonly databaseUrl: string;
@@ -20,8 +20,12 @@ export interface TwoProcesses {
 /**
  * Two real processes of the service on one database, for the calling test file.
  * @param settings of both, besides those that every test gives
+ * @param Client `LightClient` where a 503 is what is tested; else a busy machine is waited for
  */
-export async function startTwoProcesses(settings: Record<string, string> = {}): Promise<TwoProcesses> {
+export async function startTwoProcesses(
+  settings: Record<string, string> = {},
+  Client: typeof LightClient = PatientClient,
+): Promise<TwoProcesses> {
   const databaseUrl = await createTestDatabase();
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
@@ -44,10 +48,7 @@ export async function startTwoProcesses(settings: Record<string, string> = {}): 
     spawnService(environment, atFileEnd),
     spawnService(environment, atFileEnd),
   ]);
-  const clients = [
-    new LightClient(services[0].api.baseUrl),
-    new LightClient(services[1].api.baseUrl),
-  ] as const;
+  const clients = [new Client(services[0].api.baseUrl), new Client(services[1].api.baseUrl)] as const;
   return {
     databaseUrl,
     services,
