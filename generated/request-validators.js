@@ -5039,7 +5039,7 @@ return errors === 0;
 }
 
 exports.v23 = validate33;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
+const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
 const schema36 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -5365,8 +5365,8 @@ errors++;
 if(data0.scopes !== undefined){
 let data9 = data0.scopes;
 if(Array.isArray(data9)){
-if(data9.length > 8){
-const err26 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(data9.length > 9){
+const err26 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 9},message:"must NOT have more than 9 items"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -5398,7 +5398,7 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(!((((((((data10 === "openid") || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
+if(!(((((((((data10 === "openid") || (data10 === "profile")) || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
 const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
@@ -5496,7 +5496,7 @@ return errors === 0;
 }
 
 exports.v24 = validate34;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
 const schema38 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -5686,8 +5686,8 @@ errors++;
 if(data0.scopes !== undefined){
 let data6 = data0.scopes;
 if(Array.isArray(data6)){
-if(data6.length > 8){
-const err15 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(data6.length > 9){
+const err15 = {instancePath:instancePath+"/requestBody/scopes",schemaPath:"#/properties/requestBody/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 9},message:"must NOT have more than 9 items"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5719,7 +5719,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!((((((((data7 === "openid") || (data7 === "email")) || (data7 === "offline_access")) || (data7 === "read")) || (data7 === "write")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
+if(!(((((((((data7 === "openid") || (data7 === "profile")) || (data7 === "email")) || (data7 === "offline_access")) || (data7 === "read")) || (data7 === "write")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
 const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema37.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];

@@ -8647,7 +8647,7 @@ exports.v36 = validate56;
 const schema123 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/OAuthClient"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 const schema125 = {"type":"object","required":["client_id","name","application_type","redirect_uris","post_logout_redirect_uris","grant_types","scopes","token_endpoint_auth_method","created_at","updated_at"],"properties":{"client_id":{"type":"string"},"name":{"type":"string"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","items":{"type":"string"}},"post_logout_redirect_uris":{"type":"array","items":{"type":"string"}},"grant_types":{"$ref":"#/components/schemas/GrantTypes"},"scopes":{"$ref":"#/components/schemas/ClientScopes"},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 const schema126 = {"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}};
-const schema127 = {"type":"array","minItems":1,"maxItems":8,"uniqueItems":true,"items":{"type":"string","enum":["openid","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}};
+const schema127 = {"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8942,8 +8942,8 @@ errors++;
 if(data.scopes !== undefined){
 let data9 = data.scopes;
 if(Array.isArray(data9)){
-if(data9.length > 8){
-const err24 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/ClientScopes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(data9.length > 9){
+const err24 = {instancePath:instancePath+"/scopes",schemaPath:"#/components/schemas/ClientScopes/maxItems",keyword:"maxItems",params:{limit: 9},message:"must NOT have more than 9 items"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8975,7 +8975,7 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(!((((((((data10 === "openid") || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
+if(!(((((((((data10 === "openid") || (data10 === "profile")) || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
 const err27 = {instancePath:instancePath+"/scopes/" + i4,schemaPath:"#/components/schemas/ClientScopes/items/enum",keyword:"enum",params:{allowedValues: schema127.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];

@@ -5064,7 +5064,7 @@ export interface components {
         };
         RedirectUris: string[];
         GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
-        ClientScopes: ("openid" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
+        ClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         CreateOAuthClientRequest: {
             name: components["schemas"]["Name"];
             /**

@@ -15,7 +15,8 @@ export const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}
 /** What each scope lets a client do. */
 const SCOPES: Readonly<Record<string, string>> = {
   openid: 'Know which account is yours',
-  email: 'See your e-mail address and your name',
+  profile: 'See your name',
+  email: 'See your e-mail address',
   offline_access: 'Go on while you are away',
   read: 'Look at your applications, users, licences and statistics',
   write: 'Change your applications, users and licences, and make licence keys',

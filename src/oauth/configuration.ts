@@ -10,7 +10,7 @@ import { libraryNow } from './library-clock.ts';
 import { devicePages, logoutPages, show } from './library-pages.ts';
 import { INTERACTION_PATH, ROUTES, type Library, type ProviderDependencies } from './library.ts';
 import type { ResourceRules } from './resource-state.ts';
-import { API_SCOPES, CLIENT_SCOPES, knownScopes } from './scope-state.ts';
+import { API_SCOPES, CLAIMS, CLIENT_SCOPES, knownScopes } from './scope-state.ts';
 
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
@@ -44,7 +44,7 @@ export function createConfiguration(
     enabledJWA: { idTokenSigningAlgValues: [idTokenAlg] },
     responseTypes: ['code'],
     scopes: [...CLIENT_SCOPES],
-    claims: { openid: ['sub'], email: ['email', 'email_verified', 'name'] },
+    claims: { openid: [...CLAIMS.openid], profile: [...CLAIMS.profile], email: [...CLAIMS.email] },
     clockTolerance: 0,
     pkce: { required: () => true },
     clientBasedCORS: isOwnOrigin,

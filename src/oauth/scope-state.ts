@@ -1,5 +1,8 @@
 /** Scopes of OpenID Connect, which open no operation. */
-export const IDENTITY_SCOPES = ['openid', 'email', 'offline_access'] as const;
+export const IDENTITY_SCOPES = ['openid', 'profile', 'email', 'offline_access'] as const;
+/** What each tells of a developer (OpenID Connect Core, section 5.4). */
+export const CLAIMS = { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] } as const;
+
 /** What clients can be let do at the API. */
 export const API_SCOPES = ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'] as const;
 

@@ -1,6 +1,9 @@
 import { ApiError } from '../errors/api-error.ts';
 import { toClaims } from './configuration.ts';
 import type { ProviderDependencies } from './library.ts';
+import { CLAIMS } from './scope-state.ts';
+
+const IDENTITY_CLAIMS = Object.entries(CLAIMS);
 
 type Dependencies = Pick<ProviderDependencies, 'accessTokens' | 'addresses' | 'bearerTokens' | 'developers'>;
 
@@ -18,6 +21,9 @@ export function createUserinfo({ accessTokens, addresses, bearerTokens, develope
     }
     const profile = await developers.profile(developerId);
     if (!profile) throw new ApiError('UNAUTHORIZED');
-    return scopes.includes('email') ? toClaims(profile) : { sub: developerId };
+    const told: readonly string[] = IDENTITY_CLAIMS.flatMap(([scope, names]) =>
+      scopes.includes(scope) ? names : [],
+    );
+    return Object.fromEntries(Object.entries(toClaims(profile)).filter(([name]) => told.includes(name)));
   };
 }

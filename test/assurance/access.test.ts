@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -6,12 +7,13 @@ import type { components } from '../../generated/types.ts';
 import { catalogue } from '../../src/errors/catalogue.ts';
 import { sign, type V2Operation } from '../counting/signed.ts';
 import { access, credential, newChallenge } from '../operations/support/machine-payments.ts';
+import { newResetToken } from '../operations/support/passwords.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { expectContract } from '../support/exchange.ts';
 import { newApp, newDeveloper, newHwid, newNonce, newSession, newUser, unique } from '../support/fixtures.ts';
 import { startIdentityProvider, trusting } from '../support/identity-provider.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
-import { ADMIN_TOKEN, MASTER_KEY } from '../support/service.ts';
+import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../support/service.ts';
 import { AGENT_HANDLES, letInForEverything } from './support/agents.ts';
 import { clearApplication } from './support/clear.ts';
 import { bePaidByStripe, payForEverything } from './support/payments.ts';
@@ -602,6 +604,9 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     const paid = await access(remote, credential(await newChallenge(remote), { spt }));
     keep("agent's token", paid.body.access_token);
     handles.add('payment token').add("agent's token");
+    const mailbox = () => readMails(join(dataDir, 'mail'));
+    keep('token of a mailed reset', await newResetToken({ api: remote, mailbox }, email));
+    handles.add('token of a mailed reset');
     const motd = { value: 'Hello', visibility: 'public' };
     await remote.call('PUT', `${own}/variables/motd`, motd, { token });
     await remote.call('PUT', `${own}/files/setup.bin?version=1`, Buffer.from('bytes'), {

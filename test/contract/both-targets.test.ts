@@ -4,7 +4,6 @@ import { createServer } from '@stoplight/prism-http-server';
 import { afterAll, describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { responseValidators } from '../../generated/response-validators.js';
-import { newResetToken } from '../operations/support/passwords.ts';
 import { credential, newChallenge } from '../operations/support/machine-payments.ts';
 import { Api, type Answer } from '../support/api.ts';
 import { noticeWriter } from '../support/billing.ts';
@@ -117,12 +116,10 @@ async function startReal(): Promise<Target> {
       const owner = await newOwner(api);
       await prepare(owner, operation);
       const isNotice = operation.operationId === 'receivePaymentNotice';
-      const isReset = operation.operationId === 'resetDeveloperPassword';
-      const mailed = isReset && { token: await newResetToken(service, owner.developer.email) };
       const payment = operation.schemes.includes('Payment') ? credential(await newChallenge(api)) : undefined;
       return toRequest(api, operation, {
         path: (await locate(owner, operation.path)) + queryOf(operation),
-        body: isNotice ? processor.notice([]) : withMembers(await bodyFor(owner, operation), mailed),
+        body: isNotice ? processor.notice([]) : await bodyFor(owner, operation, service),
         token: await tokenFor(owner, operation),
         headersOf: (body) => ({
           ...(operation.signature && signed(owner.app, body as object, { at: clock.now() })[1]),
@@ -132,10 +129,6 @@ async function startReal(): Promise<Target> {
       });
     },
   };
-}
-
-function withMembers(body: unknown, members: object | false): unknown {
-  return members ? { ...(body as object), ...members } : body;
 }
 
 /** One example an operation: what is refused leaves it as it is. */

@@ -1,6 +1,8 @@
 import type { components } from '../../generated/types.ts';
 import { buy, sellPlan } from '../support/billing.ts';
 import { newUser, unique } from '../support/fixtures.ts';
+import type { MailedService } from '../operations/support/agents.ts';
+import { newResetToken } from '../operations/support/passwords.ts';
 import type { ContractOperation } from './operations.ts';
 import { examplePath, locate, stockedReseller, type Owner } from './parameters.ts';
 
@@ -77,9 +79,14 @@ export async function prepare(owner: Owner, { operationId }: ContractOperation):
 
 /**
  * An operation's example with the owner's own application, a user of its name, his session and a new key.
+ * @param mailed where what is mailed to the owner can be read; without it a token of a mail is the example's
  * @returns undefined for an operation without a body; of a body that is no JSON the example as it is
  */
-export async function bodyFor(owner: Owner, operation: ContractOperation): Promise<unknown> {
+export async function bodyFor(
+  owner: Owner,
+  operation: ContractOperation,
+  mailed?: MailedService,
+): Promise<unknown> {
   const { requestBody, operationId } = operation;
   if (typeof requestBody?.example !== 'object' || requestBody.example === null) return requestBody?.example;
   const { api, app } = owner;
@@ -96,6 +103,9 @@ export async function bodyFor(owner: Owner, operation: ContractOperation): Promi
     real['session_token'] = real['token'];
   }
   if (example['license_key'] !== undefined) [real['license_key']] = await app.keys(1, 'Pro', 30);
+  if (operationId === 'resetDeveloperPassword' && mailed) {
+    real['token'] = await newResetToken(mailed, owner.developer.email);
+  }
   Object.assign(real, await replacements[operationId]?.(owner, example));
   const body = Object.fromEntries(
     Object.entries(example).map(([name, value]) => [name, real[name] ?? value]),

@@ -502,6 +502,8 @@ test('what is limited says so in its statuses, codes and headers', () => {
     verifySandboxSession: 'sandbox',
     registerDeveloper: 'developers',
     loginDeveloper: 'developers',
+    requestPasswordReset: 'developers',
+    resetDeveloperPassword: 'developers',
     resetHwid: 'application',
     registerAgent: 'agents',
     claimAgent: 'agents',

@@ -66,6 +66,8 @@ test('what is limited are the operations that take credentials, and the sandbox'
     'revokeAgent',
     'registerDeveloper',
     'loginDeveloper',
+    'requestPasswordReset',
+    'resetDeveloperPassword',
   ]);
 });
 

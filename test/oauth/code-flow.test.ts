@@ -57,6 +57,31 @@ describe('authorization code with PKCE', () => {
     expect(payload).toMatchObject({ sub: developer.developerId, client_id: registered.client_id });
   });
 
+  test.each([
+    ['openid', {}],
+    ['openid profile', { name: 'Grace' }],
+    [
+      'openid profile email',
+      { name: 'Grace', email: 'openid.profile.email@example.com', email_verified: false },
+    ],
+  ])('%s tells no more than it says', async (scope, claims: Record<string, unknown>) => {
+    const account = { email: `${scope.split(' ').join('.')}@example.com`, password: 'a good password' };
+    const { body } = await service.api.post<{ developer_id: string; token: string }>('/api/v2/dev/register', {
+      ...account,
+      name: 'Grace',
+    });
+    const who = { ...account, developerId: body.developer_id, token: body.token };
+    const registered = await newClient(service.api, developer, {
+      scopes: ['openid', 'profile', 'email', 'read'],
+    });
+    const { config, redeem } = await authorize(service.baseUrl, who, registered, { scope });
+    const { access_token, scope: granted } = await redeem();
+    expect(granted).toBe(scope);
+    const info = await client.fetchUserInfo(config, access_token, who.developerId);
+    expect(info).toEqual({ sub: who.developerId, ...claims });
+    expect(config.serverMetadata().claims_supported).toEqual(expect.arrayContaining(Object.keys(claims)));
+  });
+
   test('whoever clicks several times allows once', async () => {
     const registered = await newClient(service.api, developer);
     const browser = new Browser(service.baseUrl);

@@ -65,7 +65,7 @@ const NAMED: Readonly<Record<string, (owner: Owner) => Promise<object>>> = {
  * @param owner a new one when none is given
  */
 export async function requestOf(
-  service: Pick<TestService, 'api' | 'clock' | 'database'>,
+  service: Pick<TestService, 'api' | 'clock' | 'database' | 'mailbox'>,
   operation: ContractOperation,
   owner?: Owner,
 ): Promise<Request> {
@@ -78,7 +78,7 @@ export async function requestOf(
   const query = queryOf(operation);
   await PREPARED[operation.operationId]?.({ owner: whose, path });
   const named = await NAMED[operation.operationId]?.(whose);
-  const example = await bodyFor(whose, operation);
+  const example = await bodyFor(whose, operation, service);
   const body = processor
     ? (JSON.parse(processor.notice([])) as object)
     : named

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Api } from '../../support/api.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
 import { temporaryFolder } from '../../support/processes.ts';
@@ -34,9 +34,14 @@ export async function newResetToken(service: MailedService, email: string): Prom
   const before = await tokensFor(service, email);
   const { status } = await requestReset(service.api, email);
   expect(status).toBe(202);
-  const fresh = async () => (await tokensFor(service, email)).find((token) => !before.includes(token));
-  await expect.poll(fresh).toBeDefined();
-  return (await fresh())!;
+  return vi.waitFor(
+    async () => {
+      const fresh = (await tokensFor(service, email)).find((token) => !before.includes(token));
+      if (fresh === undefined) throw new Error(`${email} has no mail`);
+      return fresh;
+    },
+    { timeout: 15_000 },
+  );
 }
 
 /** Two services on one database, whose mails are in one folder. */
