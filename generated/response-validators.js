@@ -5,8 +5,6 @@ const module0 = module0Exports.default ?? module0Exports;
 import module1Exports from 'ajv/dist/runtime/ucs2length.js';
 const module1Count = module1Exports.default ?? module1Exports;
 const module1 = (text) => (/[\ud800-\udfff]/.test(text) ? module1Count(text) : text.length);
-import module2Exports from 'ajv/dist/runtime/equal.js';
-const module2 = module2Exports.default ?? module2Exports;
 
 const functions = {};
 (function (exports) {
@@ -10115,119 +10113,11 @@ return errors === 0;
 
 exports.v42 = validate66;
 const schema143 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema145 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"$ref":"#/components/schemas/Tiers"},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema145 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"type":"array","items":{"$ref":"#/components/schemas/StandingTier"}},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 const schema146 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
-const schema147 = {"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Tier"}};
-const schema148 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+const schema147 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
+const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 const func2 = module1;
-const func0 = module2;
-const pattern8 = new RegExp("^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(Array.isArray(data)){
-if(data.length > 50){
-const err0 = {instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.length < 1){
-const err1 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 === "string"){
-if(func2(data0) > 64){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!pattern8.test(data0)){
-const err4 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/" + i0,schemaPath:"#/components/schemas/Tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-let i1 = data.length;
-let j0;
-if(i1 > 1){
-outer0:
-for(;i1--;){
-for(j0 = i1; j0--;){
-if(func0(data[i1], data[j0])){
-const err6 = {instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-break outer0;
-}
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate68.errors = vErrors;
-return errors === 0;
-}
-
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -10703,15 +10593,14 @@ errors++;
 }
 }
 if(data.tiers !== undefined){
-if(!(validate68(data.tiers, {instancePath:instancePath+"/tiers",parentData:data,parentDataProperty:"tiers",rootData}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-errors = vErrors.length;
-}
-}
-if(data.users !== undefined){
-let data17 = data.users;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-const err41 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data16 = data.tiers;
+if(Array.isArray(data16)){
+const len1 = data16.length;
+for(let i2=0; i2<len1; i2++){
+let data17 = data16[i2];
+if(typeof data17 === "string"){
+if(func2(data17) > 64){
+const err41 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -10720,11 +10609,8 @@ vErrors.push(err41);
 }
 errors++;
 }
-}
-if(data.previous_secret_until !== undefined){
-let data18 = data.previous_secret_until;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err42 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data17) < 1){
+const err42 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10733,9 +10619,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(typeof data18 === "string"){
-if(!(formats0.validate(data18))){
-const err43 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(!pattern8.test(data17)){
+const err43 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10745,12 +10630,8 @@ vErrors.push(err43);
 errors++;
 }
 }
-}
-if(data.created_at !== undefined){
-let data19 = data.created_at;
-if(typeof data19 === "string"){
-if(!(formats0.validate(data19))){
-const err44 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+else {
+const err44 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10760,8 +10641,9 @@ vErrors.push(err44);
 errors++;
 }
 }
+}
 else {
-const err45 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err45 = {instancePath:instancePath+"/tiers",schemaPath:"#/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10771,11 +10653,10 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data.updated_at !== undefined){
-let data20 = data.updated_at;
-if(typeof data20 === "string"){
-if(!(formats0.validate(data20))){
-const err46 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.users !== undefined){
+let data18 = data.users;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err46 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10785,8 +10666,10 @@ vErrors.push(err46);
 errors++;
 }
 }
-else {
-const err47 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.previous_secret_until !== undefined){
+let data19 = data.previous_secret_until;
+if((typeof data19 !== "string") && (data19 !== null)){
+const err47 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10795,15 +10678,77 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-}
-else {
-const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data19 === "string"){
+if(!(formats0.validate(data19))){
+const err48 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err48];
 }
 else {
 vErrors.push(err48);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data20 = data.created_at;
+if(typeof data20 === "string"){
+if(!(formats0.validate(data20))){
+const err49 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+else {
+const err50 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+if(data.updated_at !== undefined){
+let data21 = data.updated_at;
+if(typeof data21 === "string"){
+if(!(formats0.validate(data21))){
+const err51 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+}
+else {
+const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
 }
 errors++;
 }
@@ -10919,11 +10864,11 @@ validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate71;
-const schema150 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
-const schema151 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
+exports.v43 = validate69;
+const schema149 = {"allOf":[{"$ref":"#/components/schemas/ApplicationResult"},{"type":"object","required":["secret"],"properties":{"secret":{"type":"string"}}}]};
+const schema150 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Application"}]};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10975,16 +10920,16 @@ if(!(validate67(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
-validate72.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate72(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+if(!(validate70(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11021,13 +10966,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate75;
+exports.v44 = validate73;
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11079,14 +11024,14 @@ if(!(validate67(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
-validate75.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate77;
-const schema155 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
+exports.v45 = validate75;
+const schema154 = {"type":"object","required":["status","app_id","secret","previous_secret_until"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"app_id":{"type":"string"},"secret":{"type":"string"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11213,15 +11158,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate78;
-const schema157 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema159 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v46 = validate76;
+const schema156 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/License"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema158 = {"type":"object","required":["license_id","license_key","tier","duration_days","status","note","redeem_by","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"reseller_id":{"type":"string","nullable":true},"ban_reason":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11447,7 +11392,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "unused") || (data7 === "redeemed")) || (data7 === "paused")) || (data7 === "banned"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema159.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema158.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -11632,14 +11577,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate79;
-const schema161 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
+exports.v47 = validate77;
+const schema160 = {"type":"object","required":["status","licenses"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"note":{"type":"string","nullable":true},"redeem_by":{"type":"string","format":"date-time","nullable":true}}}}}};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11855,14 +11800,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate80;
-const schema163 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
+exports.v48 = validate78;
+const schema162 = {"type":"object","required":["status","deleted"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"deleted":{"type":"integer"}}};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11933,14 +11878,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate80.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate81;
-const schema165 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
+exports.v49 = validate79;
+const schema164 = {"type":"object","required":["status","licenses","users","left"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"integer"},"users":{"type":"integer"},"left":{"type":"integer"}}};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12057,14 +12002,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate81.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate82;
-const schema167 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v50 = validate80;
+const schema166 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12135,12 +12080,391 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate83;
-const schema169 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
+exports.v51 = validate81;
+const schema168 = {"type":"object","required":["status","license"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"license":{"$ref":"#/components/schemas/License"}}};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.license === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.license !== undefined){
+let data1 = data.license;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.license_id === undefined){
+const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data1.license_key === undefined){
+const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data1.tier === undefined){
+const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.duration_days === undefined){
+const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data1.status === undefined){
+const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data1.note === undefined){
+const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data1.redeem_by === undefined){
+const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data1.redeemed_at === undefined){
+const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data1.redeemed_by === undefined){
+const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data1.created_at === undefined){
+const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data1.license_id !== undefined){
+if(typeof data1.license_id !== "string"){
+const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data1.license_key !== undefined){
+if(typeof data1.license_key !== "string"){
+const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data1.tier !== undefined){
+if(typeof data1.tier !== "string"){
+const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data1.duration_days !== undefined){
+let data5 = data1.duration_days;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data1.status !== undefined){
+let data6 = data1.status;
+if(typeof data6 !== "string"){
+const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema158.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data1.note !== undefined){
+let data7 = data1.note;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data1.redeem_by !== undefined){
+let data8 = data1.redeem_by;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_at !== undefined){
+let data9 = data1.redeemed_at;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data1.redeemed_by !== undefined){
+let data10 = data1.redeemed_by;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data1.reseller_id !== undefined){
+let data11 = data1.reseller_id;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data1.ban_reason !== undefined){
+let data12 = data1.ban_reason;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data1.created_at !== undefined){
+let data13 = data1.created_at;
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+
+exports.v52 = validate82;
+const schema171 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12354,7 +12678,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema159.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema158.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12518,391 +12842,12 @@ validate83.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate84;
-const schema172 = {"allOf":[{"$ref":"#/components/schemas/LicenseResult"},{"type":"object","required":["ban_id"],"properties":{"ban_id":{"type":"string","nullable":true}}}]};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.license === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "license"},message:"must have required property '"+"license"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.license !== undefined){
-let data1 = data.license;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.license_id === undefined){
-const err4 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data1.license_key === undefined){
-const err5 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data1.tier === undefined){
-const err6 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data1.duration_days === undefined){
-const err7 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data1.status === undefined){
-const err8 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data1.note === undefined){
-const err9 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "note"},message:"must have required property '"+"note"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data1.redeem_by === undefined){
-const err10 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeem_by"},message:"must have required property '"+"redeem_by"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data1.redeemed_at === undefined){
-const err11 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_at"},message:"must have required property '"+"redeemed_at"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data1.redeemed_by === undefined){
-const err12 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "redeemed_by"},message:"must have required property '"+"redeemed_by"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data1.created_at === undefined){
-const err13 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data1.license_id !== undefined){
-if(typeof data1.license_id !== "string"){
-const err14 = {instancePath:instancePath+"/license/license_id",schemaPath:"#/components/schemas/License/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data1.license_key !== undefined){
-if(typeof data1.license_key !== "string"){
-const err15 = {instancePath:instancePath+"/license/license_key",schemaPath:"#/components/schemas/License/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data1.tier !== undefined){
-if(typeof data1.tier !== "string"){
-const err16 = {instancePath:instancePath+"/license/tier",schemaPath:"#/components/schemas/License/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data1.duration_days !== undefined){
-let data5 = data1.duration_days;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-const err17 = {instancePath:instancePath+"/license/duration_days",schemaPath:"#/components/schemas/License/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data1.status !== undefined){
-let data6 = data1.status;
-if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(!((((data6 === "unused") || (data6 === "redeemed")) || (data6 === "paused")) || (data6 === "banned"))){
-const err19 = {instancePath:instancePath+"/license/status",schemaPath:"#/components/schemas/License/properties/status/enum",keyword:"enum",params:{allowedValues: schema159.properties.status.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data1.note !== undefined){
-let data7 = data1.note;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err20 = {instancePath:instancePath+"/license/note",schemaPath:"#/components/schemas/License/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data1.redeem_by !== undefined){
-let data8 = data1.redeem_by;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/license/redeem_by",schemaPath:"#/components/schemas/License/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_at !== undefined){
-let data9 = data1.redeemed_at;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err23 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err24 = {instancePath:instancePath+"/license/redeemed_at",schemaPath:"#/components/schemas/License/properties/redeemed_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data1.redeemed_by !== undefined){
-let data10 = data1.redeemed_by;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err25 = {instancePath:instancePath+"/license/redeemed_by",schemaPath:"#/components/schemas/License/properties/redeemed_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data1.reseller_id !== undefined){
-let data11 = data1.reseller_id;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err26 = {instancePath:instancePath+"/license/reseller_id",schemaPath:"#/components/schemas/License/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data1.ban_reason !== undefined){
-let data12 = data1.ban_reason;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err27 = {instancePath:instancePath+"/license/ban_reason",schemaPath:"#/components/schemas/License/properties/ban_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data1.created_at !== undefined){
-let data13 = data1.created_at;
-if(typeof data13 === "string"){
-if(!(formats0.validate(data13))){
-const err28 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/license/created_at",schemaPath:"#/components/schemas/License/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/license",schemaPath:"#/components/schemas/License/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-validate85.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(validate85(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12940,15 +12885,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate84.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate87;
-const schema176 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema178 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
+exports.v53 = validate85;
+const schema175 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/User"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema177 = {"type":"object","required":["user_id","username","email","role","password_state","hwid_bound","hwid_reset_at","subscription","live_sessions","ban","created_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"email":{"type":"string","nullable":true},"role":{"type":"string"},"password_state":{"type":"string","enum":["none","set","imported"]},"hwid_bound":{"type":"boolean"},"hwid_reset_at":{"type":"string","format":"date-time","nullable":true},"subscription":{"type":"object","required":["subscription_status","tier","expires_at","stretches"],"properties":{"subscription_status":{"type":"string","enum":["none","active","expired"]},"tier":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"stretches":{"type":"array","items":{"type":"object","required":["tier","starts_at","expires_at"],"properties":{"tier":{"type":"string"},"starts_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"}}}}}},"live_sessions":{"type":"integer"},"ban":{"type":"object","nullable":true,"required":["ban_id","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13184,7 +13129,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "set")) || (data7 === "imported"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema178.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema177.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -13287,7 +13232,7 @@ vErrors.push(err29);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
-const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema178.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/data/" + i0+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema177.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -13686,14 +13631,14 @@ vErrors.push(err62);
 }
 errors++;
 }
-validate87.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate88;
-const schema180 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
+exports.v54 = validate86;
+const schema179 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/User"}]};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13914,7 +13859,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "none") || (data5 === "set")) || (data5 === "imported"))){
-const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema178.properties.password_state.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/password_state",schemaPath:"#/components/schemas/User/properties/password_state/enum",keyword:"enum",params:{allowedValues: schema177.properties.password_state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -14017,7 +13962,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
-const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema178.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/subscription/subscription_status",schemaPath:"#/components/schemas/User/properties/subscription/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema177.properties.subscription.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -14379,14 +14324,14 @@ vErrors.push(err58);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate89;
-const schema183 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
+exports.v55 = validate87;
+const schema182 = {"type":"object","required":["status","extended","unchanged","unknown"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"extended":{"type":"integer"},"unchanged":{"type":"integer"},"unknown":{"type":"integer"}}};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14503,14 +14448,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate89.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate90;
-const schema185 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
+exports.v56 = validate88;
+const schema184 = {"type":"object","required":["status","imported"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"imported":{"type":"integer"}}};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14581,15 +14526,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate90.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate91;
-const schema187 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
-const schema189 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v57 = validate89;
+const schema186 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Ban"}]};
+const schema188 = {"type":"object","required":["ban_id","kind","user_id","network","reason","expires_at","created_at"],"properties":{"ban_id":{"type":"string"},"kind":{"type":"string","enum":["user","hardware","network"]},"user_id":{"type":"string","nullable":true},"network":{"type":"string","nullable":true},"reason":{"type":"string","nullable":true},"expires_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14733,7 +14678,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data2 === "user") || (data2 === "hardware")) || (data2 === "network"))){
-const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema189.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema188.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14843,14 +14788,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate91.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate92;
-const schema190 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
+exports.v58 = validate90;
+const schema189 = {"type":"object","required":["status","tier","expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"tier":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}}};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14955,15 +14900,15 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate92.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
-exports.v59 = validate93;
-const schema192 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
+exports.v59 = validate91;
+const schema191 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"type":"object","required":["began_at","expires_at","machine"],"properties":{"began_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"machine":{"type":"string","pattern":"^[0-9a-f]{8}$"}}}}}};
 const pattern9 = new RegExp("^[0-9a-f]{8}$", "u");
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15157,14 +15102,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate93.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
 
-exports.v60 = validate94;
-const schema194 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v60 = validate92;
+const schema193 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Ban"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15323,7 +15268,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data4 === "user") || (data4 === "hardware")) || (data4 === "network"))){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema189.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/Ban/properties/kind/enum",keyword:"enum",params:{allowedValues: schema188.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15470,17 +15415,17 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate94.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate95;
-const schema198 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema200 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
-const schema201 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema202 = {"type":"string","enum":["public","session"]};
+exports.v61 = validate93;
+const schema197 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Variable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema199 = {"allOf":[{"$ref":"#/components/schemas/UserVariable"},{"type":"object","required":["visibility"],"properties":{"visibility":{"$ref":"#/components/schemas/Visibility"}}}]};
+const schema200 = {"type":"object","required":["name","value","created_at","updated_at"],"properties":{"name":{"type":"string"},"value":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema201 = {"type":"string","enum":["public","session"]};
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15633,7 +15578,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data4 === "public") || (data4 === "session"))){
-const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema202.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/visibility",schemaPath:"#/components/schemas/Visibility/enum",keyword:"enum",params:{allowedValues: schema201.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15654,12 +15599,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate96.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15721,8 +15666,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate96(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate94(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -15762,14 +15707,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate98;
-const schema204 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
+exports.v62 = validate96;
+const schema203 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Variable"}]};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15817,18 +15762,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate96(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate94(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
 errors = vErrors.length;
 }
-validate98.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
 
-exports.v63 = validate100;
-const schema206 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v63 = validate98;
+const schema205 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UserVariable"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16054,14 +15999,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate100.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
 
-exports.v64 = validate101;
-const schema210 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
+exports.v64 = validate99;
+const schema209 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/UserVariable"}]};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16235,15 +16180,15 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate101.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
 
-exports.v65 = validate102;
-const schema213 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema215 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
+exports.v65 = validate100;
+const schema212 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/File"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema214 = {"allOf":[{"$ref":"#/components/schemas/ClientFile"},{"type":"object","required":["file_id","authenticated_only","created_at"],"properties":{"file_id":{"type":"string"},"authenticated_only":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}}]};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16509,12 +16454,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16576,8 +16521,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate103(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate101(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
 errors = vErrors.length;
 }
 }
@@ -16617,14 +16562,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
 
-exports.v66 = validate105;
-const schema218 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
+exports.v66 = validate103;
+const schema217 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/File"}]};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16672,23 +16617,23 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate103(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate101(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
 errors = vErrors.length;
 }
-validate105.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
 
-exports.v67 = validate107;
-const schema220 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema222 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
-const schema223 = {"type":"string","pattern":"^[A-Z]{3}$"};
-const schema224 = {"type":"number","minimum":0,"maximum":999999999999999};
-const schema225 = {"type":"number","minimum":0,"maximum":100};
+exports.v67 = validate105;
+const schema219 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema221 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+const schema222 = {"type":"string","pattern":"^[A-Z]{3}$"};
+const schema223 = {"type":"number","minimum":0,"maximum":999999999999999};
+const schema224 = {"type":"number","minimum":0,"maximum":100};
 const pattern11 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16979,12 +16924,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate108.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17046,8 +16991,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate108(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate106(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
 }
@@ -17087,14 +17032,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate107.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
 
-exports.v68 = validate110;
-const schema227 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
+exports.v68 = validate108;
+const schema226 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Reseller"}]};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17142,19 +17087,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate108(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate106(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
-validate110.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
 
-exports.v69 = validate112;
-const schema229 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
-const schema231 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
+exports.v69 = validate110;
+const schema228 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}};
+const schema230 = {"type":"object","required":["app_id","app_name","tier","duration_days","price","cost"],"properties":{"app_id":{"type":"string"},"app_name":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"price":{"$ref":"#/components/schemas/Money"},"cost":{"type":"number"}}};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17326,12 +17271,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17383,8 +17328,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate113(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+if(!(validate111(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
@@ -17411,15 +17356,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate112.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
 
-exports.v70 = validate115;
-const schema233 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
-const schema235 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v70 = validate113;
+const schema232 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/LedgerEntry"}]};
+const schema234 = {"type":"object","required":["entry_id","kind","amount","balance","licenses","app_id","tier","duration_days","reference","note","created_at"],"properties":{"entry_id":{"type":"string"},"kind":{"type":"string","enum":["credit","debit","generation","refund","commission","top_up","reversal"]},"amount":{"type":"number"},"balance":{"type":"number"},"licenses":{"type":"integer"},"app_id":{"type":"string","nullable":true},"tier":{"type":"string","nullable":true},"duration_days":{"type":"integer","nullable":true},"reference":{"type":"string","nullable":true},"note":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17603,7 +17548,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((((((data2 === "credit") || (data2 === "debit")) || (data2 === "generation")) || (data2 === "refund")) || (data2 === "commission")) || (data2 === "top_up")) || (data2 === "reversal"))){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema235.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema234.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -17753,14 +17698,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
 
-exports.v71 = validate116;
-const schema236 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v71 = validate114;
+const schema235 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/LedgerEntry"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17959,7 +17904,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((data4 === "credit") || (data4 === "debit")) || (data4 === "generation")) || (data4 === "refund")) || (data4 === "commission")) || (data4 === "top_up")) || (data4 === "reversal"))){
-const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema235.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/kind",schemaPath:"#/components/schemas/LedgerEntry/properties/kind/enum",keyword:"enum",params:{allowedValues: schema234.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -18146,14 +18091,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
 
-exports.v72 = validate117;
-const schema240 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
+exports.v72 = validate115;
+const schema239 = {"allOf":[{"$ref":"#/components/schemas/ResellerResult"},{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","items":{"$ref":"#/components/schemas/ResellerPrice"}}}}]};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18201,20 +18146,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate108(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate106(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
-validate118.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate118(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+if(!(validate116(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18233,8 +18178,8 @@ let data0 = data.prices;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate113(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+if(!(validate111(data0[i0], {instancePath:instancePath+"/prices/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 }
@@ -18261,15 +18206,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
 
-exports.v73 = validate122;
-const schema243 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema245 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v73 = validate120;
+const schema242 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerLicense"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema244 = {"type":"object","required":["license_id","license_key","app_id","tier","duration_days","status","note","redeemed_at","redeemed_by","created_at"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"app_id":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"note":{"type":"string","nullable":true},"redeemed_at":{"type":"string","format":"date-time","nullable":true},"redeemed_by":{"type":"string","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18507,7 +18452,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!((((data8 === "unused") || (data8 === "redeemed")) || (data8 === "paused")) || (data8 === "banned"))){
-const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema245.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/data/" + i0+"/status",schemaPath:"#/components/schemas/ResellerLicense/properties/status/enum",keyword:"enum",params:{allowedValues: schema244.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -18641,14 +18586,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
 
-exports.v74 = validate123;
-const schema247 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v74 = validate121;
+const schema246 = {"type":"object","required":["status","licenses","cost","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"licenses":{"type":"array","items":{"type":"object","required":["license_id","license_key","tier","duration_days"],"properties":{"license_id":{"type":"string"},"license_key":{"type":"string"},"tier":{"type":"string"},"duration_days":{"type":"integer","nullable":true}}}},"cost":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18973,14 +18918,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate123.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
 
-exports.v75 = validate124;
-const schema252 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
+exports.v75 = validate122;
+const schema251 = {"type":"object","required":["status","message","amount","balance","currency","entry_id"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"amount":{"$ref":"#/components/schemas/Money"},"balance":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"entry_id":{"type":"string"}}};
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19197,15 +19142,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate124.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
 
-exports.v76 = validate125;
-const schema257 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema259 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v76 = validate123;
+const schema256 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResellerUser"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema258 = {"type":"object","required":["user_id","username","app_id","subscription_tier","subscription_status","subscription_expires_at"],"properties":{"user_id":{"type":"string"},"username":{"type":"string"},"app_id":{"type":"string"},"subscription_tier":{"type":"string","nullable":true},"subscription_status":{"type":"string","enum":["none","active","expired"]},"subscription_expires_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19391,7 +19336,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "active")) || (data7 === "expired"))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema259.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/data/" + i0+"/subscription_status",schemaPath:"#/components/schemas/ResellerUser/properties/subscription_status/enum",keyword:"enum",params:{allowedValues: schema258.properties.subscription_status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -19474,15 +19419,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
 
-exports.v77 = validate126;
-const schema261 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
-const schema263 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
+exports.v77 = validate124;
+const schema260 = {"type":"object","required":["status","data","last_event_id","has_more"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"last_event_id":{"type":"string","nullable":true},"has_more":{"type":"boolean"}}};
+const schema262 = {"type":"object","required":["id","type","timestamp","app_id","user_id","data"],"properties":{"id":{"type":"string"},"type":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"app_id":{"type":"string"},"user_id":{"type":"string","nullable":true},"data":{"type":"object","additionalProperties":true}}};
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19765,15 +19710,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate126.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
 
-exports.v78 = validate127;
-const schema264 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema266 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v78 = validate125;
+const schema263 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Webhook"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+const schema265 = {"type":"object","required":["webhook_id","url","types","description","enabled","disabled_reason","disabled_at","failing_since","created_at","updated_at"],"properties":{"webhook_id":{"type":"string"},"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"description":{"type":"string","nullable":true},"enabled":{"type":"boolean"},"disabled_reason":{"type":"string","nullable":true},"disabled_at":{"type":"string","format":"date-time","nullable":true},"failing_since":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20175,14 +20120,416 @@ vErrors.push(err33);
 }
 errors++;
 }
+validate125.errors = vErrors;
+return errors === 0;
+}
+
+exports.v79 = validate126;
+const schema267 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
+const schema271 = {"type":"string"};
+const schema268 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
+
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.webhook_id === undefined){
+const err4 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.url === undefined){
+const err5 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.types === undefined){
+const err6 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "types"},message:"must have required property '"+"types"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.description === undefined){
+const err7 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.enabled === undefined){
+const err8 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "enabled"},message:"must have required property '"+"enabled"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.disabled_reason === undefined){
+const err9 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_reason"},message:"must have required property '"+"disabled_reason"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.disabled_at === undefined){
+const err10 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_at"},message:"must have required property '"+"disabled_at"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.failing_since === undefined){
+const err11 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "failing_since"},message:"must have required property '"+"failing_since"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data.created_at === undefined){
+const err12 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.updated_at === undefined){
+const err13 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data.webhook_id !== undefined){
+if(typeof data.webhook_id !== "string"){
+const err14 = {instancePath:instancePath+"/webhook_id",schemaPath:"#/components/schemas/Webhook/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.url !== undefined){
+if(typeof data.url !== "string"){
+const err15 = {instancePath:instancePath+"/url",schemaPath:"#/components/schemas/Webhook/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.types !== undefined){
+let data3 = data.types;
+if(Array.isArray(data3)){
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data3[i0] !== "string"){
+const err16 = {instancePath:instancePath+"/types/" + i0,schemaPath:"#/components/schemas/Webhook/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/types",schemaPath:"#/components/schemas/Webhook/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data5 = data.description;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err18 = {instancePath:instancePath+"/description",schemaPath:"#/components/schemas/Webhook/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.enabled !== undefined){
+if(typeof data.enabled !== "boolean"){
+const err19 = {instancePath:instancePath+"/enabled",schemaPath:"#/components/schemas/Webhook/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.disabled_reason !== undefined){
+let data7 = data.disabled_reason;
+if((typeof data7 !== "string") && (data7 !== null)){
+const err20 = {instancePath:instancePath+"/disabled_reason",schemaPath:"#/components/schemas/Webhook/properties/disabled_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.disabled_at !== undefined){
+let data8 = data.disabled_at;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err21 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data.failing_since !== undefined){
+let data9 = data.failing_since;
+if((typeof data9 !== "string") && (data9 !== null)){
+const err23 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err24 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data.created_at !== undefined){
+let data10 = data.created_at;
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err25 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.updated_at !== undefined){
+let data11 = data.updated_at;
+if(typeof data11 === "string"){
+if(!(formats0.validate(data11))){
+const err27 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/components/schemas/Webhook/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
 validate127.errors = vErrors;
 return errors === 0;
 }
 
-exports.v79 = validate128;
-const schema268 = {"allOf":[{"$ref":"#/components/schemas/WebhookResult"},{"type":"object","required":["secret"],"properties":{"secret":{"$ref":"#/components/schemas/WebhookSecret"}}}]};
-const schema272 = {"type":"string"};
-const schema269 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Webhook"}]};
+
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(!(validate127(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+errors = vErrors.length;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.secret === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "secret"},message:"must have required property '"+"secret"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.secret !== undefined){
+if(typeof data.secret !== "string"){
+const err1 = {instancePath:instancePath+"/secret",schemaPath:"#/components/schemas/WebhookSecret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate126.errors = vErrors;
+return errors === 0;
+}
+
+exports.v80 = validate129;
 
 function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -20538,412 +20885,10 @@ validate129.errors = vErrors;
 return errors === 0;
 }
 
+exports.v81 = validate130;
+const schema275 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
 
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-errors = vErrors.length;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.secret === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "secret"},message:"must have required property '"+"secret"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.secret !== undefined){
-if(typeof data.secret !== "string"){
-const err1 = {instancePath:instancePath+"/secret",schemaPath:"#/components/schemas/WebhookSecret/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate128.errors = vErrors;
-return errors === 0;
-}
-
-exports.v80 = validate131;
-
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.webhook_id === undefined){
-const err4 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.url === undefined){
-const err5 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data.types === undefined){
-const err6 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "types"},message:"must have required property '"+"types"+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data.description === undefined){
-const err7 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data.enabled === undefined){
-const err8 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "enabled"},message:"must have required property '"+"enabled"+"'"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data.disabled_reason === undefined){
-const err9 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_reason"},message:"must have required property '"+"disabled_reason"+"'"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(data.disabled_at === undefined){
-const err10 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "disabled_at"},message:"must have required property '"+"disabled_at"+"'"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(data.failing_since === undefined){
-const err11 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "failing_since"},message:"must have required property '"+"failing_since"+"'"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data.created_at === undefined){
-const err12 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data.updated_at === undefined){
-const err13 = {instancePath,schemaPath:"#/components/schemas/Webhook/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data.webhook_id !== undefined){
-if(typeof data.webhook_id !== "string"){
-const err14 = {instancePath:instancePath+"/webhook_id",schemaPath:"#/components/schemas/Webhook/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data.url !== undefined){
-if(typeof data.url !== "string"){
-const err15 = {instancePath:instancePath+"/url",schemaPath:"#/components/schemas/Webhook/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data.types !== undefined){
-let data3 = data.types;
-if(Array.isArray(data3)){
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data3[i0] !== "string"){
-const err16 = {instancePath:instancePath+"/types/" + i0,schemaPath:"#/components/schemas/Webhook/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/types",schemaPath:"#/components/schemas/Webhook/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data.description !== undefined){
-let data5 = data.description;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err18 = {instancePath:instancePath+"/description",schemaPath:"#/components/schemas/Webhook/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data.enabled !== undefined){
-if(typeof data.enabled !== "boolean"){
-const err19 = {instancePath:instancePath+"/enabled",schemaPath:"#/components/schemas/Webhook/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data.disabled_reason !== undefined){
-let data7 = data.disabled_reason;
-if((typeof data7 !== "string") && (data7 !== null)){
-const err20 = {instancePath:instancePath+"/disabled_reason",schemaPath:"#/components/schemas/Webhook/properties/disabled_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data.disabled_at !== undefined){
-let data8 = data.disabled_at;
-if((typeof data8 !== "string") && (data8 !== null)){
-const err21 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/disabled_at",schemaPath:"#/components/schemas/Webhook/properties/disabled_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-if(data.failing_since !== undefined){
-let data9 = data.failing_since;
-if((typeof data9 !== "string") && (data9 !== null)){
-const err23 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err24 = {instancePath:instancePath+"/failing_since",schemaPath:"#/components/schemas/Webhook/properties/failing_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data.created_at !== undefined){
-let data10 = data.created_at;
-if(typeof data10 === "string"){
-if(!(formats0.validate(data10))){
-const err25 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/created_at",schemaPath:"#/components/schemas/Webhook/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data.updated_at !== undefined){
-let data11 = data.updated_at;
-if(typeof data11 === "string"){
-if(!(formats0.validate(data11))){
-const err27 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/Webhook/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/components/schemas/Webhook/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-validate131.errors = vErrors;
-return errors === 0;
-}
-
-exports.v81 = validate132;
-const schema276 = {"type":"object","required":["status","webhook_id","secret","previous_secret_expires_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"webhook_id":{"type":"string"},"secret":{"$ref":"#/components/schemas/WebhookSecret"},"previous_secret_expires_at":{"type":"string","format":"date-time"}}};
-
-function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21070,15 +21015,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate132.errors = vErrors;
+validate130.errors = vErrors;
 return errors === 0;
 }
 
-exports.v82 = validate133;
-const schema279 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
-const schema281 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v82 = validate131;
+const schema278 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/WebhookDelivery"}]};
+const schema280 = {"type":"object","required":["delivery_id","webhook_id","cause","state","event","attempts","response_status","duration_ms","error","last_attempt_at","next_attempt_at","created_at"],"properties":{"delivery_id":{"type":"string"},"webhook_id":{"type":"string"},"cause":{"type":"string","enum":["event","replay","test"]},"state":{"type":"string","enum":["pending","succeeded","failed"]},"event":{"type":"object","required":["id","type"],"properties":{"id":{"type":"string"},"type":{"type":"string"}}},"attempts":{"type":"integer","minimum":0},"response_status":{"type":"integer","nullable":true},"duration_ms":{"type":"integer","nullable":true},"error":{"type":"string","nullable":true},"last_attempt_at":{"type":"string","format":"date-time","nullable":true},"next_attempt_at":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21284,7 +21229,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema281.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema280.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -21307,7 +21252,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema281.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema280.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -21526,14 +21471,14 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate133.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
 
-exports.v83 = validate134;
-const schema282 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
+exports.v83 = validate132;
+const schema281 = {"type":"object","required":["status","replayed","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"replayed":{"type":"integer","minimum":0,"maximum":10000},"next_cursor":{"type":"string","nullable":true}}};
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21649,14 +21594,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate134.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
 
-exports.v84 = validate135;
-const schema284 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
+exports.v84 = validate133;
+const schema283 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21877,7 +21822,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data5 === "event") || (data5 === "replay")) || (data5 === "test"))){
-const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema281.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/data/" + i0+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema280.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -21900,7 +21845,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema281.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema280.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -22156,14 +22101,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
 
-exports.v85 = validate136;
-const schema288 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
+exports.v85 = validate134;
+const schema287 = {"allOf":[{"$ref":"#/components/schemas/WebhookDeliveryResult"},{"type":"object","required":["payload","attempt_log"],"properties":{"payload":{"type":"string"},"attempt_log":{"type":"array","items":{"type":"object","required":["attempt","attempted_at","duration_ms","response_status","response_body","error"],"properties":{"attempt":{"type":"integer","minimum":1},"attempted_at":{"type":"string","format":"date-time"},"duration_ms":{"type":"integer"},"response_status":{"type":"integer","nullable":true},"response_body":{"type":"string","nullable":true},"error":{"type":"string","nullable":true}}}}}}]};
 
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22369,7 +22314,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data3 === "event") || (data3 === "replay")) || (data3 === "test"))){
-const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema281.properties.cause.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/cause",schemaPath:"#/components/schemas/WebhookDelivery/properties/cause/enum",keyword:"enum",params:{allowedValues: schema280.properties.cause.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -22392,7 +22337,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((data4 === "pending") || (data4 === "succeeded")) || (data4 === "failed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema281.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/components/schemas/WebhookDelivery/properties/state/enum",keyword:"enum",params:{allowedValues: schema280.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -22611,16 +22556,16 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate137.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(!(validate137(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
+if(!(validate135(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
 errors = vErrors.length;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22860,17 +22805,17 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate136.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
 
-exports.v86 = validate139;
-const schema292 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
-const schema294 = {"type":"array","items":{"type":"integer","minimum":0}};
+exports.v86 = validate137;
+const schema291 = {"type":"object","required":["status","from","to","days","series"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"},"days":{"type":"array","items":{"type":"string","format":"date"}},"series":{"type":"object","required":["users","logins","activations","live_sessions"],"properties":{"users":{"type":"object","required":["new","deleted","total"],"properties":{"new":{"$ref":"#/components/schemas/DailyCounts"},"deleted":{"$ref":"#/components/schemas/DailyCounts"},"total":{"$ref":"#/components/schemas/DailyCounts"}}},"logins":{"type":"object","required":["total","by_tier","by_version","other_versions"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"},"by_version":{"type":"array","items":{"type":"object","required":["version","counts"],"properties":{"version":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}},"other_versions":{"$ref":"#/components/schemas/DailyCounts"}}},"activations":{"type":"object","required":["total","by_tier"],"properties":{"total":{"$ref":"#/components/schemas/DailyCounts"},"by_tier":{"$ref":"#/components/schemas/CountsByTier"}}},"live_sessions":{"$ref":"#/components/schemas/DailyCounts"}}}}};
+const schema293 = {"type":"array","items":{"type":"integer","minimum":0}};
 const formats278 = module0.fullFormats.date;
-const schema298 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
+const schema297 = {"type":"array","items":{"type":"object","required":["tier","counts"],"properties":{"tier":{"type":"string","nullable":true},"counts":{"$ref":"#/components/schemas/DailyCounts"}}}};
 
-function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(Array.isArray(data)){
@@ -22975,12 +22920,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate140.errors = vErrors;
+validate138.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23444,8 +23389,8 @@ errors++;
 }
 }
 if(data13.by_tier !== undefined){
-if(!(validate140(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+if(!(validate138(data13.by_tier, {instancePath:instancePath+"/series/logins/by_tier",parentData:data13,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
 errors = vErrors.length;
 }
 }
@@ -23672,8 +23617,8 @@ errors++;
 }
 }
 if(data24.by_tier !== undefined){
-if(!(validate140(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
-vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+if(!(validate138(data24.by_tier, {instancePath:instancePath+"/series/activations/by_tier",parentData:data24,parentDataProperty:"by_tier",rootData}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
 errors = vErrors.length;
 }
 }
@@ -23753,14 +23698,14 @@ vErrors.push(err60);
 }
 errors++;
 }
-validate139.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
 
-exports.v87 = validate143;
-const schema304 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
+exports.v87 = validate141;
+const schema303 = {"type":"object","required":["status","url","sessionId"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"url":{"type":"string","format":"uri"},"sessionId":{"type":"string"}}};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23865,14 +23810,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
 
-exports.v88 = validate144;
-const schema306 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
+exports.v88 = validate142;
+const schema305 = {"type":"object","required":["status","checkout_id","plan_id","reseller_id","url","state","amount","currency","created_at","expires_at","paid_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"checkout_id":{"type":"string"},"plan_id":{"type":"string"},"reseller_id":{"type":"string","nullable":true},"url":{"type":"string","format":"uri"},"state":{"type":"string","enum":["open","processing","paid","failed","expired"]},"amount":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"created_at":{"type":"string","format":"date-time"},"expires_at":{"type":"string","format":"date-time"},"paid_at":{"type":"string","format":"date-time","nullable":true}}};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24084,7 +24029,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((((data5 === "open") || (data5 === "processing")) || (data5 === "paid")) || (data5 === "failed")) || (data5 === "expired"))){
-const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema306.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema305.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -24240,14 +24185,14 @@ vErrors.push(err31);
 }
 errors++;
 }
-validate144.errors = vErrors;
+validate142.errors = vErrors;
 return errors === 0;
 }
 
-exports.v89 = validate145;
-const schema310 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
+exports.v89 = validate143;
+const schema309 = {"type":"object","required":["status","subscription_id","plan_id","plan_name","period","state","period_end","cancel_at_period_end","created_at"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"subscription_id":{"type":"string"},"plan_id":{"type":"string"},"plan_name":{"type":"string"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"state":{"type":"string","enum":["active","past_due"]},"period_end":{"type":"string","format":"date-time","nullable":true},"cancel_at_period_end":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24413,7 +24358,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!(((data4 === "monthly") || (data4 === "yearly")) || (data4 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema310.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema309.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -24436,7 +24381,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!((data5 === "active") || (data5 === "past_due"))){
-const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema310.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema309.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -24519,15 +24464,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate145.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
 
-exports.v90 = validate146;
-const schema312 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema314 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
+exports.v90 = validate144;
+const schema311 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Invoice"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema313 = {"type":"object","required":["invoice_id","developer_id","number","plan_id","checkout_id","subscription_id","state","amount","refunded","currency","period_start","period_end","receipt_url","created_at"],"properties":{"invoice_id":{"type":"string"},"developer_id":{"type":"string"},"number":{"type":"string","nullable":true},"plan_id":{"type":"string"},"checkout_id":{"type":"string"},"subscription_id":{"type":"string","nullable":true},"state":{"type":"string","enum":["paid","failed","partially_refunded","refunded","disputed"]},"amount":{"$ref":"#/components/schemas/Money"},"refunded":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period_start":{"type":"string","format":"date-time","nullable":true},"period_end":{"type":"string","format":"date-time","nullable":true},"receipt_url":{"type":"string","format":"uri","nullable":true},"created_at":{"type":"string","format":"date-time"}}};
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24758,7 +24703,7 @@ vErrors.push(err20);
 errors++;
 }
 if(!(((((data6 === "paid") || (data6 === "failed")) || (data6 === "partially_refunded")) || (data6 === "refunded")) || (data6 === "disputed"))){
-const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema314.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema313.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -24974,12 +24919,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25041,8 +24986,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate147(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate145(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
 errors = vErrors.length;
 }
 }
@@ -25082,14 +25027,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate146.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
 
-exports.v91 = validate149;
-const schema318 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
+exports.v91 = validate147;
+const schema317 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"}}};
 
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25159,15 +25104,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate149.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
 
-exports.v92 = validate150;
-const schema320 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
-const schema322 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+exports.v92 = validate148;
+const schema319 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdministeredPlan"}},"next_cursor":{"type":"string","nullable":true}}};
+const schema321 = {"type":"object","required":["plan_id","kind","name","price","currency","period","max_apps","max_users_per_app","max_licenses","licenses","balance","features","archived","created_at","updated_at"],"properties":{"plan_id":{"type":"string"},"kind":{"$ref":"#/components/schemas/PlanKind"},"name":{"type":"string"},"price":{"$ref":"#/components/schemas/Money"},"currency":{"$ref":"#/components/schemas/Currency"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer"},"max_users_per_app":{"type":"integer"},"max_licenses":{"type":"integer","nullable":true},"licenses":{"type":"integer","nullable":true},"balance":{"type":"number","nullable":true},"features":{"type":"array","items":{"type":"string"}},"archived":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 
-function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25441,7 +25386,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema322.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema321.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -25617,12 +25562,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-validate151.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25684,8 +25629,8 @@ let data1 = data.data;
 if(Array.isArray(data1)){
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate151(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+if(!(validate149(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
 errors = vErrors.length;
 }
 }
@@ -25725,12 +25670,71 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
 
-exports.v93 = validate153;
-const schema326 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
+exports.v93 = validate151;
+const schema325 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/AdministeredPlan"}]};
+
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status === undefined){
+const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(data0 === "success")){
+const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(validate149(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+errors = vErrors.length;
+}
+validate151.errors = vErrors;
+return errors === 0;
+}
+
+exports.v94 = validate153;
+const schema327 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
 
 function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -25780,78 +25784,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(validate151(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+if(!(validate145(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
 errors = vErrors.length;
 }
 validate153.errors = vErrors;
 return errors === 0;
 }
 
-exports.v94 = validate155;
-const schema328 = {"allOf":[{"type":"object","required":["status"],"properties":{"status":{"$ref":"#/components/schemas/Success"}}},{"$ref":"#/components/schemas/Invoice"}]};
+exports.v95 = validate155;
+const schema329 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SigningKey"}}}};
+const schema331 = {"type":"object","required":["key_id","alg","state","created_at","active_from"],"properties":{"key_id":{"type":"string"},"alg":{"type":"string","enum":["ES256","RS256"]},"state":{"type":"string","enum":["pending","signing","retired"]},"created_at":{"type":"string","format":"date-time"},"active_from":{"type":"string","format":"date-time"}}};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){
-const err0 = {instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!(data0 === "success")){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/components/schemas/Success/enum",keyword:"enum",params:{allowedValues: schema13.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(!(validate147(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
-errors = vErrors.length;
-}
-validate155.errors = vErrors;
-return errors === 0;
-}
-
-exports.v95 = validate157;
-const schema330 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/SigningKey"}}}};
-const schema332 = {"type":"object","required":["key_id","alg","state","created_at","active_from"],"properties":{"key_id":{"type":"string"},"alg":{"type":"string","enum":["ES256","RS256"]},"state":{"type":"string","enum":["pending","signing","retired"]},"created_at":{"type":"string","format":"date-time"},"active_from":{"type":"string","format":"date-time"}}};
-
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25980,7 +25925,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data4 === "ES256") || (data4 === "RS256"))){
-const err11 = {instancePath:instancePath+"/data/" + i0+"/alg",schemaPath:"#/components/schemas/SigningKey/properties/alg/enum",keyword:"enum",params:{allowedValues: schema332.properties.alg.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/data/" + i0+"/alg",schemaPath:"#/components/schemas/SigningKey/properties/alg/enum",keyword:"enum",params:{allowedValues: schema331.properties.alg.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -26003,7 +25948,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data5 === "pending") || (data5 === "signing")) || (data5 === "retired"))){
-const err13 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/SigningKey/properties/state/enum",keyword:"enum",params:{allowedValues: schema332.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/data/" + i0+"/state",schemaPath:"#/components/schemas/SigningKey/properties/state/enum",keyword:"enum",params:{allowedValues: schema331.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -26098,7 +26043,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate157.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
 

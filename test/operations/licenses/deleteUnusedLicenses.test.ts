@@ -35,6 +35,20 @@ test('of one tier', async () => {
   expect((await licenses.list()).body.data.map(({ tier }) => tier)).toEqual(['VIP', 'VIP']);
 });
 
+test('of a tier of blanks alone, which was once allowed', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  await licenses.create(2, { tier: 'Pro' });
+  const database = await connectTo(databaseUrl);
+  const tiers = ['Standard', ' '];
+  await database.query('update applications set tiers = $2 where app_id = $1', [app.app_id, tiers]);
+  await database.query(`update licenses set tier = ' ' where app_id = $1`, [app.app_id]);
+  const shown = await api.call('GET', `/api/v2/dev/apps/${app.app_id}`, undefined, app);
+  expect(shown.body['tiers']).toEqual(tiers);
+  expect((await licenses.list('?tier=%20')).body.data).toHaveLength(2);
+  expect((await licenses.deleteUnused('?status=unused&tier=%20')).body.deleted).toBe(2);
+});
+
 test('keys that a reseller has paid for stay, however many, until they are deleted one by one', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
