@@ -78,10 +78,15 @@ describe('prices that Stripe does not take', () => {
     expect((await refund(0.25)).status).toBe(200);
   });
 
-  test.each(['amount_too_small', 'amount_too_large'])('%s is an answer, and no failure', async (code) => {
+  test.each([
+    { code: 'amount_too_small' },
+    { code: 'amount_too_large' },
+    { param: 'currency' },
+    { param: 'line_items[0][price_data][currency]' },
+  ])('%o is an answer, and no failure', async (fault) => {
     const plan = await sellPlan(api, { price: 0.01 });
     const developer = await newDeveloper(api);
-    server.refuses = () => new Refusal(400, { type: 'invalid_request_error', code, message: 'No.' });
+    server.refuses = () => new Refusal(400, { type: 'invalid_request_error', message: 'No.', ...fault });
     const answer = await api.post('/api/v1/checkout', { plan_name: plan.plan_id }, developer);
     server.refuses = () => undefined;
     expectError(answer, 400, 'PLAN_NOT_APPLICABLE');

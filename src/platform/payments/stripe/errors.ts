@@ -7,6 +7,9 @@ const NOTHING_LEFT = new Set(['charge_already_refunded', 'charge_disputed', 'bal
 /** Amounts that Stripe takes of nobody: what is the least and the most differs by currency. */
 const NOT_TAKEN = new Set(['amount_too_small', 'amount_too_large']);
 
+/** Where it stands what an amount is of: there are currencies that Stripe does not take at all, without a code. */
+const CURRENCY = /(^|\[)currency\]?$/;
+
 const NOT_FOUND = 404;
 
 /** For all the requests that something takes, and the second attempts: whoever waits for it has an answer within 10 s. */
@@ -53,7 +56,7 @@ function ownError(error: Stripe.errors.StripeError): Error {
 function faultOf(error: Stripe.errors.StripeError): PaymentsFault {
   if (error instanceof Stripe.errors.StripeCardError) return 'declined';
   if (isMissing(error)) return 'not_found';
-  if (NOT_TAKEN.has(error.code ?? '')) return 'amount';
+  if (NOT_TAKEN.has(error.code ?? '') || CURRENCY.test(error.param ?? '')) return 'amount';
   return NOTHING_LEFT.has(error.code ?? '') ? 'declined' : 'invalid';
 }
 
