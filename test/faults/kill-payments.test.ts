@@ -1,13 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { SignedNotice } from '../conformance/support/payments.ts';
 import { startStripeAlone } from '../conformance/support/stripe-harness.ts';
 import { LightClient, shuffled } from '../counting/load.ts';
 import { sessionOf, WEBHOOK } from '../counting/stripe-processes.ts';
 import { newReseller } from '../operations/support/resellers.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { ADMINISTRATOR, openCheckout, sellPlan } from '../support/billing.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
 import { embeddedDatabaseUrl, spawnService, temporaryDataDir } from '../support/processes.ts';
@@ -69,7 +70,7 @@ test(
   'kill -9 while notices of payments come: what was acknowledged is there, and nothing is granted twice',
   { timeout: 180_000 },
   async () => {
-    const dataDir = await temporaryDataDir(afterAll);
+    const dataDir = await temporaryDataDir(atFileEnd);
     const environment = {
       DATA_DIR: dataDir,
       LOG_LEVEL: 'error',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseProxy } from '../faults/database-proxy.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { newDeveloper } from '../support/fixtures.ts';
 import { newClient } from '../support/oauth.ts';
@@ -73,7 +74,7 @@ describe('while the database is away', () => {
     const direct = new URL(await createTestDatabase());
     const { host, port = '5432', user } = Object.fromEntries(direct.searchParams) as Record<string, string>;
     proxy = await DatabaseProxy.open(join(host!, `.s.PGSQL.${port}`));
-    afterAll(() => proxy.close());
+    atFileEnd(() => proxy.close());
     service = await startTestService({
       DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}${direct.pathname}`,
     });

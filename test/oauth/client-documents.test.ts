@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { makeCertificate } from '../conformance/support/certificate.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { newDeveloper } from '../support/fixtures.ts';
 import { authorize, Browser, REDIRECT_URI } from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   const { key, cert } = makeCertificate('127.0.0.1');
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, cert]);
-  afterAll(() => setDefaultCACertificates(before));
+  atFileEnd(() => setDefaultCACertificates(before));
   const server = createServer({ key, cert }, (request, response) => {
     fetched += 1;
     const document = documents[request.url!]?.(`https://${host}${request.url}`);
@@ -27,7 +28,7 @@ beforeAll(async () => {
     response.end(JSON.stringify(document ?? {}));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  afterAll(() => {
+  atFileEnd(() => {
     server.closeAllConnections();
     server.close();
   });
