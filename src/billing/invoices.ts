@@ -95,8 +95,8 @@ export function createInvoices({ knex, payments, audit }: Dependencies): Invoice
         );
         await talkTo(() => payments.refund(payment_ref, amountMinor ?? left, once));
       } catch (error) {
-        const declined = error instanceof ApiError && error.code === 'PAYMENT_DECLINED';
-        if (declined) throw refuse('The payment processor has refused it.', error);
+        const refused = error instanceof ApiError && error.code !== 'SERVICE_UNAVAILABLE';
+        if (refused) throw refuse('The payment processor has refused it.', error);
         if (error instanceof PaymentsError)
           throw refuse('The payment processor does not know the payment.', error);
         throw error;

@@ -76,6 +76,13 @@ describe('prices that Stripe does not take', () => {
       api.post(`/api/v2/admin/invoices/${invoice!.invoice_id}/refunds`, { amount }, ADMINISTRATOR);
     expectFaults(await refund(0.255), '/amount');
     expect((await refund(0.25)).status).toBe(200);
+    // What is left is such an amount.
+    await database
+      .knex('invoices')
+      .where({ invoice_id: invoice!.invoice_id })
+      .update({ amount_minor: 1_255 });
+    const rest = await api.post(`/api/v2/admin/invoices/${invoice!.invoice_id}/refunds`, {}, ADMINISTRATOR);
+    expectError(rest, 409, 'INVOICE_NOT_REFUNDABLE');
   });
 
   test.each([
