@@ -72,7 +72,15 @@ export interface Developers extends SignIns, Quotas {
   find(
     db: Knex,
     email: string,
-  ): Promise<{ readonly developerId: string; readonly hasPassword: boolean } | undefined>;
+  ): Promise<
+    | {
+        readonly developerId: string;
+        /** As it was opened with: mail to what somebody else has typed may be another mailbox's. */
+        readonly email: string;
+        readonly hasPassword: boolean;
+      }
+    | undefined
+  >;
   /**
    * Opens an account without a password on the free plan, inside the caller's transaction.
    * @param verified whether somebody has just proved to read mail of this address
@@ -223,7 +231,7 @@ export function createDevelopers(deps: Dependencies): Developers {
 
     async find(db, email) {
       const row = await store.findDeveloper(db, email.toLowerCase());
-      return row && { developerId: row.developer_id, hasPassword: row.has_password };
+      return row && { developerId: row.developer_id, email: row.email, hasPassword: row.has_password };
     },
   };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SECOND } from '../../support/clock.ts';
 import { newDeveloper, unique } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
-import { mailsTo } from '../support/agents.ts';
+import { mailsTo, submit } from '../support/agents.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { completeReset, loginStatus, newResetToken, requestReset } from '../support/passwords.ts';
 
@@ -26,7 +26,18 @@ test('mails a link to the page, and the password stays as it is', async () => {
 test('an address is compared without regard to case', async () => {
   const { email } = await newDeveloper(api);
   expect((await requestReset(api, email.toUpperCase())).status).toBe(202);
-  const [mail] = await mailsTo(service, email.toUpperCase(), 1);
+  const [mail] = await mailsTo(service, email, 1);
+  expect(mail!.text).toContain('/account/password/');
+});
+
+test('the link goes to the address of the account alone, not to one that is it in lower case', async () => {
+  const email = `${unique('mike')}@example.com`;
+  await api.post('/api/v2/dev/register', { email, password: 'a developer password' });
+  const lookalike = email.replace('k', '\u212a');
+  expect(lookalike.toLowerCase()).toBe(email);
+  expect((await submit(api, '/account/password', { email: lookalike })).status).toBe(200);
+  const [mail] = await mailsTo(service, email, 1);
+  expect(mail!.to![0]!.address).toBe(email);
   expect(mail!.text).toContain('/account/password/');
 });
 
