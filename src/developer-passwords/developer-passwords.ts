@@ -133,9 +133,12 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const profile = await profileOf(token);
       if (!profile) throw new ApiError('INVALID_RESET_TOKEN');
       const passwordHash = await developers.hashPassword(password);
+      const { developerId } = profile;
       await inOneTransaction(async (trx) => {
-        const developerId = await store.takePasswordReset(trx, tokenDigest(token));
-        if (developerId === undefined) throw new ApiError('INVALID_RESET_TOKEN');
+        // Before its links: others, with other links, lock them in this order too.
+        await developers.lockSignIns(trx, developerId);
+        if (!(await store.takePasswordReset(trx, tokenDigest(token))))
+          throw new ApiError('INVALID_RESET_TOKEN');
         await store.deletePasswordResetsOf(trx, developerId);
         await developers.replacePassword(trx, developerId, passwordHash);
         await developers.noteVerified(trx, developerId);
@@ -156,11 +159,13 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const { developerId, address } = actor;
       const profile = await developers.profile(developerId);
       if (!profile) throw new ApiError('UNAUTHORIZED');
-      if (!(await developers.isPasswordOf(profile.email, current, { address }))) {
-        throw new ApiError('INVALID_CREDENTIALS', { status: 403 });
-      }
+      const invalid = () => new ApiError('INVALID_CREDENTIALS', { status: 403 });
+      const who = await developers.ownerOf(profile.email, current, { address });
+      if (!who) throw invalid();
       const passwordHash = await developers.hashPassword(next);
       await knex.transaction(async (trx) => {
+        // Somebody may have replaced it since it was looked at: then it is nobody's.
+        if ((await developers.lockSignIns(trx, developerId)) !== who.generation) throw invalid();
         await store.deletePasswordResetsOf(trx, developerId);
         await developers.replacePassword(trx, developerId, passwordHash);
         await developers.endSignIns(trx, developerId, sessionDigest);

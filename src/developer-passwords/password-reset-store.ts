@@ -24,17 +24,9 @@ export async function findPasswordReset(
     .first();
 }
 
-/** Uses one up. @returns whose it was; undefined when it was used before */
-export async function takePasswordReset(
-  trx: Knex.Transaction,
-  tokenDigest: Buffer,
-): Promise<string | undefined> {
-  const [row] = await trx<PasswordResetRow>('password_resets')
-    .where({ token_digest: tokenDigest })
-    .whereNotNull('developer_id')
-    .delete()
-    .returning('developer_id');
-  return row?.developer_id ?? undefined;
+/** Uses one up. @returns whether it had not been used before */
+export async function takePasswordReset(trx: Knex.Transaction, tokenDigest: Buffer): Promise<boolean> {
+  return (await trx('password_resets').where({ token_digest: tokenDigest }).delete()) === 1;
 }
 
 export async function deletePasswordResetsOf(trx: Knex.Transaction, developerId: string): Promise<void> {

@@ -111,23 +111,34 @@ export async function deleteDeveloperSession(trx: Knex.Transaction, tokenDigest:
 /**
  * Ends everything that a developer has signed in to, also what is just being signed in to.
  * @param except digest of the token of a session that goes on
- * @returns how many sessions there were
+ * @returns how many sessions there were; undefined when that one has ended already
  */
 export async function endSignIns(
   trx: Knex.Transaction,
   developerId: string,
   except: Buffer | undefined,
-): Promise<number> {
+): Promise<number | undefined> {
   const [developer] = await trx<DeveloperRow>('developers')
     .where({ developer_id: developerId })
     .increment('sign_in_generation', 1)
     .returning('sign_in_generation');
   const sessions = () => trx('developer_sessions').where({ developer_id: developerId });
   if (!except) return sessions().delete();
-  await sessions()
-    .where({ token_digest: except })
-    .update({ sign_in_generation: developer!.sign_in_generation });
+  const { sign_in_generation: generation } = developer!;
+  const kept = await sessions()
+    .where({ token_digest: except, sign_in_generation: generation - 1 })
+    .update({ sign_in_generation: generation });
+  if (kept === 0) return undefined;
   return sessions().whereNot({ token_digest: except }).delete();
+}
+
+/** Whoever ends what a developer has signed in to comes before or after the caller's transaction, which may do so itself. */
+export async function lockSignIns(trx: Knex.Transaction, developerId: string): Promise<number | undefined> {
+  const row = await trx<DeveloperRow>('developers')
+    .where({ developer_id: developerId })
+    .forNoKeyUpdate()
+    .first('sign_in_generation');
+  return row?.sign_in_generation;
 }
 
 /** Undefined when there is no such developer. */

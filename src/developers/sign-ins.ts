@@ -35,6 +35,16 @@ export interface SignIns {
   /** Whether what somebody has signed in to was not ended since with everything else. */
   isSignedIn(who: SignedIn): Promise<boolean>;
   /**
+   * Whoever ends what a developer has signed in to comes before or after the caller's transaction, which may do so itself.
+   * @returns how often it was ended before
+   */
+  lockSignIns(trx: Knex.Transaction, developerId: string): Promise<number | undefined>;
+  /**
+   * Whose password it is, asked and counted as a login is; undefined when it is not that of the address.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined>;
+  /**
    * Whether a password is that of the account of an address: asked and counted as a login is.
    * @throws ApiError TOO_MANY_REQUESTS
    */
@@ -50,6 +60,7 @@ export interface SignIns {
    * the pages of the authorization server.
    * @param except digest of the session that goes on
    * @returns how many sessions of the API there were
+   * @throws ApiError UNAUTHORIZED when that one has ended already
    */
   endSignIns(trx: Knex.Transaction, developerId: string, except?: Buffer): Promise<number>;
   /** The developer whose live bearer token this is; undefined when it is nobody's. */
@@ -145,11 +156,16 @@ export function createSignIns(deps: Dependencies): SignIns & {
     return developer;
   }
 
+  async function ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined> {
+    const developer = await withPassword(email, password, client);
+    return developer && { developerId: developer.developer_id, generation: developer.sign_in_generation };
+  }
+
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
   async function ownerOfPassword(email: string, password: string, client: Client): Promise<SignedIn> {
-    const developer = await withPassword(email, password, client);
-    if (!developer) throw new ApiError('INVALID_CREDENTIALS');
-    return { developerId: developer.developer_id, generation: developer.sign_in_generation };
+    const who = await ownerOf(email, password, client);
+    if (!who) throw new ApiError('INVALID_CREDENTIALS');
+    return who;
   }
 
   return {
@@ -180,7 +196,14 @@ export function createSignIns(deps: Dependencies): SignIns & {
       });
     },
 
-    endSignIns: store.endSignIns,
+    async endSignIns(trx, developerId, except) {
+      const count = await store.endSignIns(trx, developerId, except);
+      if (count === undefined) throw new ApiError('UNAUTHORIZED');
+      return count;
+    },
+
+    lockSignIns: store.lockSignIns,
+    ownerOf,
 
     async authenticate(token) {
       const session = await store.findDeveloperSession(knex, tokenDigest(token));
