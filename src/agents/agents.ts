@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { AccessTokens } from '../access-tokens/access-tokens.ts';
+import type { ApiTokens } from '../api-tokens/api-tokens.ts';
 import type { Addresses } from '../addresses/addresses.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Developers, Scope } from '../developers/developers.ts';
@@ -217,6 +218,11 @@ export interface Agents {
   ): Promise<{ readonly agent: Agent; readonly credentials: readonly LiveCredential[] }>;
   /** Revokes an agent with all that it holds. @throws ApiError AGENT_NOT_FOUND */
   revoke(actor: Actor, agentId: string): Promise<void>;
+  /**
+   * For whoever revokes every agent in a transaction that locks the developer too: before that, as those do who let agents
+   * in by the word of an issuer.
+   */
+  lockSubjectsOf(trx: Knex.Transaction, developerId: string): Promise<void>;
   /** Revokes every agent of the developer. @returns how many were alive */
   revokeAll(actor: Actor): Promise<number>;
   /** Deletes some of what has expired. @returns how many */
@@ -237,6 +243,7 @@ interface Dependencies {
   readonly trustedIssuers: readonly TrustedIssuer[];
   readonly outbound: Pick<OutboundHttp, 'get'>;
   readonly developers: Developers;
+  readonly apiTokens: Pick<ApiTokens, 'holdMaker'>;
   readonly tokens: Tokens;
   readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
   readonly securityEvents: Pick<SecurityEvents, 'agentRevoked' | 'tell'>;
@@ -261,7 +268,7 @@ export function createAgents(deps: Dependencies): Agents {
   const sandboxAgents = createSandboxAgents({ ...deps, credentials });
   const claims = createClaims({ ...deps, credentials, revocation, claimMails, sandboxAgents });
   const admission = createAdmission({ ...deps, assertions, claims, revocation });
-  const { revokeCredential, receiveSecurityEvent, revoke, revokeAll } = revocation;
+  const { revokeCredential, receiveSecurityEvent, revoke, lockSubjectsOf, revokeAll } = revocation;
 
   return {
     trustsIssuers: !issuers.isEmpty,
@@ -276,6 +283,7 @@ export function createAgents(deps: Dependencies): Agents {
       return { agentId, developerId, scopes };
     },
     revoke,
+    lockSubjectsOf,
     revokeAll,
     ...createDirectory({ ...deps, credentials }),
     clearExpired: () => clearExpired(deps),

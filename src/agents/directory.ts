@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { ApiTokens } from '../api-tokens/api-tokens.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Scope } from '../developers/developers.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -13,6 +14,7 @@ import type { Credentials } from './credentials.ts';
 
 interface Dependencies {
   readonly knex: Knex;
+  readonly apiTokens: Pick<ApiTokens, 'holdMaker'>;
   readonly credentials: Credentials;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -23,7 +25,7 @@ interface Dependencies {
 export function createDirectory(
   deps: Dependencies,
 ): Pick<Agents, 'authenticate' | 'isAlive' | 'create' | 'list' | 'get'> {
-  const { knex, credentials, audit, clock, newId } = deps;
+  const { knex, apiTokens, credentials, audit, clock, newId } = deps;
 
   return {
     async authenticate(credential) {
@@ -65,6 +67,7 @@ export function createDirectory(
       };
       const agentId = row.agent_id;
       const credential = await knex.transaction(async (trx) => {
+        await apiTokens.holdMaker(trx, actor);
         await store.insertAgent(trx, row);
         await audit.record(trx, actor, {
           action: 'agent.created',

@@ -45,6 +45,7 @@ export interface Revocation {
   revokeCredential(credential: string | undefined, client: Client): Promise<void>;
   receiveSecurityEvent(token: string, kind: 'secevent' | 'logout', client: Client): Promise<void>;
   revoke(actor: Actor, agentId: string): Promise<void>;
+  lockSubjectsOf(trx: Knex.Transaction, developerId: string): Promise<void>;
   revokeAll(actor: Actor): Promise<number>;
 }
 
@@ -121,8 +122,21 @@ export function createRevocation(deps: Dependencies): Revocation {
     });
   }
 
+  async function lockSubjectsOf(trx: Knex.Transaction, developerId: string): Promise<void> {
+    const subjects = await agentStore.listSubjectsOf(trx, developerId);
+    // In one order, so that nobody waits for somebody who waits for him.
+    const keys = [
+      ...new Set(subjects.map(({ issuer, subject }) => JSON.stringify([issuer, subject]))),
+    ].sort();
+    for (const key of keys) {
+      const [issuer, subject] = JSON.parse(key) as [string, string];
+      await delegationStore.lockSubject(trx, { issuer, subject });
+    }
+  }
+
   return {
     revokeWhere,
+    lockSubjectsOf,
 
     async revokeCredential(credential, client) {
       if (credential === undefined) throw invalidMember('/credential', 'is required');
@@ -165,15 +179,7 @@ export function createRevocation(deps: Dependencies): Revocation {
     async revokeAll(actor) {
       const { developerId } = actor;
       return knex.transaction(async (trx) => {
-        const subjects = await agentStore.listSubjectsOf(trx, developerId);
-        // In one order, so that nobody waits for somebody who waits for him.
-        const keys = [
-          ...new Set(subjects.map(({ issuer, subject }) => JSON.stringify([issuer, subject]))),
-        ].sort();
-        for (const key of keys) {
-          const [issuer, subject] = JSON.parse(key) as [string, string];
-          await delegationStore.lockSubject(trx, { issuer, subject });
-        }
+        await lockSubjectsOf(trx, developerId);
         await delegationStore.deleteDelegations(trx, { developer_id: developerId });
         const count = await revokeWhere(trx, { developer_id: developerId }, byActor(actor));
         await audit.record(trx, actor, { action: 'agents.revoked', data: { count } });

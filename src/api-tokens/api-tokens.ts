@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { LIFETIME } from '../applications/application-state.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { Scope } from '../developers/developers.ts';
+import type { Developers, Scope } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -61,6 +61,12 @@ export interface ApiTokens {
   revokeAll(actor: Actor): Promise<void>;
   /** Revokes the token that acts. @throws ApiError UNAUTHORIZED when it was revoked already */
   revokeOwn(actor: Actor): Promise<void>;
+  /**
+   * For whoever makes what goes on without its maker: whoever ends the maker, or all that acts for the developer, comes
+   * before or after the caller's transaction.
+   * @throws ApiError UNAUTHORIZED when it has ended since it was let in
+   */
+  holdMaker(trx: Knex.Transaction, actor: Actor): Promise<void>;
   /** Whom a token stands for now; undefined when it is nobody's. */
   authenticate(token: string): Promise<ApiTokenIdentity | undefined>;
   /** Deletes some tokens that expired a month ago. @returns how many */
@@ -69,13 +75,25 @@ export interface ApiTokens {
 
 interface Dependencies {
   readonly knex: Knex;
+  readonly developers: Pick<Developers, 'holdSession'>;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: NewId;
 }
 
-export function createApiTokens({ knex, audit, clock, random, newId }: Dependencies): ApiTokens {
+export function createApiTokens(deps: Dependencies): ApiTokens {
+  const { knex, developers, audit, clock, random, newId } = deps;
+
+  async function hold(trx: Knex.Transaction, actor: Actor): Promise<store.ApiTokenRow | undefined> {
+    await developers.holdSession(trx, actor);
+    if (actor.kind !== 'api_token') return undefined;
+    const maker = await store.holdApiToken(trx, actor.id);
+    // It may have been revoked since it was let in: then it leaves nothing behind that goes on.
+    if (!maker) throw new ApiError('UNAUTHORIZED');
+    return maker;
+  }
+
   async function assertMayLive(
     trx: Knex.Transaction,
     actor: Actor,
@@ -85,11 +103,8 @@ export function createApiTokens({ knex, audit, clock, random, newId }: Dependenc
     if (expiresAt && !(expiresAt > now && expiresAt <= LIFETIME)) {
       throw invalidMember('/expires_at', 'must be a moment to come, until year 9999');
     }
-    if (actor.kind !== 'api_token') return;
-    const maker = await store.holdApiToken(trx, actor.id);
-    // It may have been revoked since it was let in: then it leaves nothing behind that goes on.
-    if (!maker) throw new ApiError('UNAUTHORIZED');
-    if (maker.expires_at && (!expiresAt || expiresAt > maker.expires_at)) {
+    const maker = await hold(trx, actor);
+    if (maker?.expires_at && (!expiresAt || expiresAt > maker.expires_at)) {
       throw invalidMember('/expires_at', 'must not be after the end of the token that makes this one');
     }
   }
@@ -158,6 +173,8 @@ export function createApiTokens({ knex, audit, clock, random, newId }: Dependenc
         await audit.record(trx, actor, { action: 'api_token.revoked', target: actor.id });
       });
     },
+
+    holdMaker: async (trx, actor) => void (await hold(trx, actor)),
 
     async authenticate(token) {
       const row = await store.findApiToken(knex, tokenDigest(token));

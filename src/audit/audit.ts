@@ -15,6 +15,8 @@ export interface Actor {
   /** Whose resources are acted upon. */
   readonly developerId: string;
   readonly address: string;
+  /** Digest of the token of the session by which a developer acts himself. */
+  readonly sessionDigest?: Buffer;
 }
 
 /** What an actor did. */

@@ -19,7 +19,7 @@ export function composeAccounts(foundation: Foundation) {
     events,
     developers,
     applications,
-    apiTokens: createApiTokens(foundation),
+    apiTokens: createApiTokens({ ...foundation, developers }),
     signatures: createSignatures({ ...foundation, applications, nonceDays }),
     idempotency: createIdempotency({ ...foundation, inOneTransaction: database.inOneTransaction }),
   };

@@ -70,7 +70,7 @@ interface Dependencies {
   readonly apiTokens: Pick<ApiTokens, 'revokeAll'>;
   readonly oauthClients: Pick<OAuthClients, 'deleteAll'>;
   readonly authorizations: Pick<Authorizations, 'revokeAll'>;
-  readonly agents: Pick<Agents, 'revokeAll'>;
+  readonly agents: Pick<Agents, 'lockSubjectsOf' | 'revokeAll'>;
   readonly mails: Mails;
   readonly addresses: Pick<Addresses, 'web'>;
   readonly audit: Audit;
@@ -134,7 +134,9 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       if (!profile) throw new ApiError('INVALID_RESET_TOKEN');
       const passwordHash = await developers.hashPassword(password);
       const { developerId } = profile;
+      const endsAccess = endAccess ?? !profile.emailVerified;
       await inOneTransaction(async (trx) => {
+        if (endsAccess) await deps.agents.lockSubjectsOf(trx, developerId);
         // Before its links: others, with other links, lock them in this order too.
         await developers.lockSignIns(trx, developerId);
         if (!(await store.takePasswordReset(trx, tokenDigest(token))))
@@ -144,7 +146,6 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
         await developers.noteVerified(trx, developerId);
         await developers.endSignIns(trx, developerId);
         const actor = { kind: 'developer', id: developerId, developerId, address } as const;
-        const endsAccess = endAccess ?? !profile.emailVerified;
         if (endsAccess) await endAccessOf(actor);
         await audit.record(trx, actor, {
           action: 'developer.password_reset',

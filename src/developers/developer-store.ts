@@ -103,6 +103,28 @@ export async function findDeveloperSession(
     .first<DeveloperSessionRow | undefined>('s.*');
 }
 
+/**
+ * Whoever ends all that a developer has signed in to, or the session that is told, comes before or after the caller's transaction.
+ * @returns whether that session is there
+ */
+export async function holdSession(
+  trx: Knex.Transaction,
+  developerId: string,
+  tokenDigest: Buffer | undefined,
+): Promise<boolean> {
+  const developer = await trx<DeveloperRow>('developers')
+    .where({ developer_id: developerId })
+    .forShare()
+    .first('sign_in_generation');
+  if (!developer || !tokenDigest) return developer !== undefined;
+  const { sign_in_generation } = developer;
+  const session = await trx<DeveloperSessionRow>('developer_sessions')
+    .where({ token_digest: tokenDigest, developer_id: developerId, sign_in_generation })
+    .forKeyShare()
+    .first('developer_id');
+  return session !== undefined;
+}
+
 /** Ends a session. @returns whether it was there */
 export async function deleteDeveloperSession(trx: Knex.Transaction, tokenDigest: Buffer): Promise<boolean> {
   return (await trx('developer_sessions').where({ token_digest: tokenDigest }).delete()) === 1;

@@ -40,6 +40,12 @@ export interface SignIns {
    */
   lockSignIns(trx: Knex.Transaction, developerId: string): Promise<number | undefined>;
   /**
+   * For whoever makes what goes on without him: whoever ends all that the developer has signed in to, or the session that
+   * acts, comes before or after the caller's transaction.
+   * @throws ApiError UNAUTHORIZED when it has ended since it was let in
+   */
+  holdSession(trx: Knex.Transaction, actor: Actor): Promise<void>;
+  /**
    * Whose password it is, asked and counted as a login is; undefined when it is not that of the address.
    * @throws ApiError TOO_MANY_REQUESTS
    */
@@ -203,6 +209,11 @@ export function createSignIns(deps: Dependencies): SignIns & {
     },
 
     lockSignIns: store.lockSignIns,
+
+    async holdSession(trx, { developerId, sessionDigest }) {
+      if (!(await store.holdSession(trx, developerId, sessionDigest))) throw new ApiError('UNAUTHORIZED');
+    },
+
     ownerOf,
 
     async authenticate(token) {

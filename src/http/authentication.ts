@@ -32,7 +32,7 @@ export function createAuthentication(services: Services, now: () => Date) {
     const { kind, id, developerId, scopes, sessionDigest } = bearer;
     // What acts for nobody, such as an agent that nobody has claimed, has no scope of any operation for developers.
     if (developerId === null) return { scopes: [] };
-    const actor = { kind, id, developerId, address };
+    const actor = { kind, id, developerId, address, ...(sessionDigest && { sessionDigest }) };
     return { actor, scopes, ...(sessionDigest && { developerSession: sessionDigest }) };
   }
 

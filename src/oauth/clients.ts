@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { ApiTokens } from '../api-tokens/api-tokens.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
@@ -84,6 +85,7 @@ interface Dependencies {
   readonly records: Pick<Records, 'revokeClient' | 'reseal'>;
   readonly registeredClients: RegisteredClients;
   readonly authorizationServer: Pick<AuthorizationServer, 'clientFault'>;
+  readonly apiTokens: Pick<ApiTokens, 'holdMaker'>;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly random: Random;
@@ -91,7 +93,8 @@ interface Dependencies {
 }
 
 export function createOAuthClients(deps: Dependencies): OAuthClients {
-  const { knex, records, registeredClients, authorizationServer, audit, clock, random, newId } = deps;
+  const { knex, records, registeredClients, authorizationServer, apiTokens, audit, clock, random, newId } =
+    deps;
   const newSecret = () => random.bytes(32).toString('base64url');
 
   /** A client that is nobody's business is as good as none. */
@@ -143,6 +146,7 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
         used_at: null,
       };
       await knex.transaction(async (trx) => {
+        await apiTokens.holdMaker(trx, actor);
         await store.insertClient(trx, row);
         await audit.record(trx, actor, {
           action: 'oauth_client.created',

@@ -1,3 +1,4 @@
+import type { ApiTokens } from '../api-tokens/api-tokens.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { createAuthorizationServer } from './authorization-server.ts';
 import { createAuthorizations, type Authorizations } from './authorizations.ts';
@@ -12,7 +13,7 @@ export type { Authorization, Authorizations } from './authorizations.ts';
 export type { OAuthClient, OAuthClients } from './clients.ts';
 
 type Given = Omit<ProviderDependencies, 'records' | 'registeredClients' | 'issuance'> &
-  Parameters<typeof createRecords>[0];
+  Parameters<typeof createRecords>[0] & { readonly apiTokens: Pick<ApiTokens, 'holdMaker'> };
 
 /** The authorization server with its clients and what developers have consented to. */
 export function createOAuth(given: Given): {

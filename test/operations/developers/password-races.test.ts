@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectTo } from '../../support/database.ts';
 import { newDeveloper, type Developer } from '../../support/fixtures.ts';
 import { expectError } from '../support/errors.ts';
@@ -10,6 +10,7 @@ import {
   newResetToken,
   startTwoServices,
 } from '../support/passwords.ts';
+import { newApiToken } from '../support/tokens.ts';
 
 const { service, second } = await startTwoServices();
 const { api } = service;
@@ -58,4 +59,58 @@ test('a session that has just ended signs nobody out', async () => {
   ]);
   expect(replaced!.status).toBe(200);
   expectError(ended!, 401, 'UNAUTHORIZED');
+});
+
+describe('what is made while everything that acts for the account is ended', () => {
+  const token = { name: 'Backdoor', scopes: ['read', 'auth:dev'] };
+  const client = { name: 'Backdoor', grant_types: ['client_credentials'], scopes: ['read'] };
+  const makers = [
+    ['an API token', '/api/v2/dev/tokens', token],
+    ['an OAuth client', '/api/v2/dev/oauth-clients', client],
+    ['an agent', '/api/v2/dev/agents', { name: 'Backdoor', scopes: ['read'] }],
+  ] as const;
+
+  test.each(makers)('is not made by a session: %s', async (_what, path, wanted) => {
+    const developer = await newDeveloper(api);
+    const reset = await newResetToken(service, developer.email);
+    const [replaced, made] = await inTurn(developer, [
+      () => completeReset(api, { token: reset, password, end_access: true }),
+      () => second.api.post(path, wanted, { token: developer.token }),
+    ]);
+    expect(replaced!.status).toBe(200);
+    expectError(made!, 401, 'UNAUTHORIZED');
+  });
+
+  test('is not made by an API token', async () => {
+    const developer = await newDeveloper(api);
+    const maker = await newApiToken(api, developer, ['read', 'auth:dev']);
+    const reset = await newResetToken(service, developer.email);
+    const [replaced, made] = await inTurn(developer, [
+      () => completeReset(api, { token: reset, password, end_access: true }),
+      () => second.api.post('/api/v2/dev/tokens', token, { token: maker.token }),
+    ]);
+    expect(replaced!.status).toBe(200);
+    expectError(made!, 401, 'UNAUTHORIZED');
+  });
+});
+
+test('whoever lets an agent in by the word of an issuer is not locked out by a reset that waits for him', async () => {
+  const { email, developerId } = await newDeveloper(api);
+  const reset = await newResetToken(service, email);
+  const database = await connectTo(service.databaseUrl);
+  const of = ['https://issuer.example', developerId];
+  const delegation = 'insert into agent_delegations values ($1, $2, $3, now())';
+  await database.query(delegation, [...of, developerId]);
+  await database.query('begin');
+  const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+  await database.query(lock, [`agent-subject ${JSON.stringify(of)}`]);
+  const replaced = completeReset(api, { token: reset, password, end_access: true });
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
+  // As somebody does who completes a claim.
+  const note = 'select from developers where developer_id = $1 for no key update nowait';
+  expect((await database.query(note, [developerId])).rowCount).toBe(1);
+  await database.query('commit');
+  expect((await replaced).status).toBe(200);
 });
