@@ -1054,7 +1054,7 @@ export interface paths {
          * Ask for a new password by mail
          * @description Mails a link to a page where a new password is chosen, once and within an hour. The answer, and the time that it takes,
          *     say nothing about whether there is such an account: where there is none, the mail says so. One mailbox gets at most 5
-         *     of these mails in an hour; more give 429 `TOO_MANY_REQUESTS`.
+         *     of these mails in an hour, and 5 more by addresses with a `+`; more give 429 `TOO_MANY_REQUESTS`.
          */
         post: operations["requestPasswordReset"];
         delete?: never;

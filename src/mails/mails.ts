@@ -64,7 +64,10 @@ export function createMails(deps: Dependencies): Mails {
       const what = 'mails within an hour';
       // Whoever may send none does not use up what others may.
       await limits.take(`${kind}-mails-from`, [addressBlock(client.address)], FROM_ONE, what);
-      await limits.take(`${kind}-mails-to`, [mailboxOf(to)], TO_ONE[kind], what);
+      const mailbox = mailboxOf(to);
+      // Or with addresses that nobody has an account by, anybody would use up the links of whoever has one.
+      const isOther = kind === 'password-reset' && mailbox !== to.toLowerCase();
+      await limits.take(`${kind}-mails-to`, [mailbox, ...(isOther ? ['+'] : [])], TO_ONE[kind], what);
     },
 
     async enqueue(trx, { to, subject, text, html }) {
