@@ -44,7 +44,7 @@ export interface SignIns {
    * acts, comes before or after the caller's transaction.
    * @throws ApiError UNAUTHORIZED when it has ended since it was let in
    */
-  holdSession(trx: Knex.Transaction, actor: Actor): Promise<void>;
+  holdSession(trx: Knex.Transaction, actor: Pick<Actor, 'developerId' | 'sessionDigest'>): Promise<void>;
   /**
    * Whose password it is, asked and counted as a login is; undefined when it is not that of the address.
    * @throws ApiError TOO_MANY_REQUESTS

@@ -122,6 +122,8 @@ export function createInteractions(
         return inOneTransaction(async (trx) => {
           // Of several clicks the first one is what counts: the others go where it went.
           await lockExclusive(trx, `oauth interaction ${at.uid}`);
+          // Whoever ends all that is signed in to, and what was allowed, comes before or after: then this page is gone.
+          await developers.holdSession(trx, { developerId: accountId });
           const waiting = await provider.Interaction.find(at.uid);
           if (!waiting || waiting.result?.consent) return waiting?.returnTo;
           const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);

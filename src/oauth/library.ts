@@ -32,7 +32,7 @@ export interface ProviderDependencies {
   readonly accessTokens: AccessTokens;
   readonly agents: Pick<Agents, 'exchangeAssertion'>;
   readonly bearerTokens: BearerTokens;
-  readonly developers: Pick<Developers, 'profile' | 'verifyPassword' | 'isSignedIn'>;
+  readonly developers: Pick<Developers, 'profile' | 'verifyPassword' | 'isSignedIn' | 'holdSession'>;
   readonly signingKeys: SigningKeys;
   readonly addresses: Addresses;
   readonly limits: Limits;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { connectTo } from '../../support/database.ts';
 import { newDeveloper, type Developer } from '../../support/fixtures.ts';
+import { beginAuthorization, Browser, newClient } from '../../support/oauth.ts';
 import { expectError } from '../support/errors.ts';
 import {
   changePassword,
@@ -10,7 +11,7 @@ import {
   newResetToken,
   startTwoServices,
 } from '../support/passwords.ts';
-import { newApiToken } from '../support/tokens.ts';
+import { auditLog, newApiToken } from '../support/tokens.ts';
 
 const { service, second } = await startTwoServices();
 const { api } = service;
@@ -79,6 +80,25 @@ describe('what is made while everything that acts for the account is ended', () 
     ]);
     expect(replaced!.status).toBe(200);
     expectError(made!, 401, 'UNAUTHORIZED');
+  });
+
+  test('is not allowed on a page that waits', async () => {
+    const developer = await newDeveloper(api);
+    const { email, password: old } = developer;
+    const client = await newClient(api, await newDeveloper(api));
+    const { url } = await beginAuthorization(service.baseUrl, client);
+    const browser = new Browser(service.baseUrl);
+    const fields = { email, password: old, action: 'sign-in' };
+    const consent = await browser.send(await browser.open(url), fields);
+    const reset = await newResetToken(service, email);
+    const [replaced, allowed] = await inTurn<{ status: number }>(developer, [
+      () => completeReset(second.api, { token: reset, password, end_access: true }),
+      () => browser.send(consent, { action: 'allow' }),
+    ]);
+    expect([replaced!.status, allowed!.status]).toEqual([200, 400]);
+    const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
+    const granted = await auditLog(api, { ...developer, ...body }, '&action=authorization.granted');
+    expect(granted).toEqual([]);
   });
 
   test('is not made by an API token', async () => {
