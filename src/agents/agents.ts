@@ -219,10 +219,10 @@ export interface Agents {
   /** Revokes an agent with all that it holds. @throws ApiError AGENT_NOT_FOUND */
   revoke(actor: Actor, agentId: string): Promise<void>;
   /**
-   * For whoever revokes every agent in a transaction that locks the developer too: before that, as those do who let agents
-   * in by the word of an issuer.
+   * Takes back what the developer has confirmed where no agent has come of it yet, for whoever revokes every agent in a
+   * transaction that locks the developer too: before that, as those lock who let agents in.
    */
-  lockSubjectsOf(trx: Knex.Transaction, developerId: string): Promise<void>;
+  withdrawConfirmations(trx: Knex.Transaction, developerId: string): Promise<void>;
   /** Revokes every agent of the developer. @returns how many were alive */
   revokeAll(actor: Actor): Promise<number>;
   /** Deletes some of what has expired. @returns how many */
@@ -268,7 +268,7 @@ export function createAgents(deps: Dependencies): Agents {
   const sandboxAgents = createSandboxAgents({ ...deps, credentials });
   const claims = createClaims({ ...deps, credentials, revocation, claimMails, sandboxAgents });
   const admission = createAdmission({ ...deps, assertions, claims, revocation });
-  const { revokeCredential, receiveSecurityEvent, revoke, lockSubjectsOf, revokeAll } = revocation;
+  const { revokeCredential, receiveSecurityEvent, revoke, withdrawConfirmations, revokeAll } = revocation;
 
   return {
     trustsIssuers: !issuers.isEmpty,
@@ -283,7 +283,7 @@ export function createAgents(deps: Dependencies): Agents {
       return { agentId, developerId, scopes };
     },
     revoke,
-    lockSubjectsOf,
+    withdrawConfirmations,
     revokeAll,
     ...createDirectory({ ...deps, credentials }),
     clearExpired: () => clearExpired(deps),

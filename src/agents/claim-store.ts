@@ -68,6 +68,13 @@ export async function updateClaim(
   await trx('agent_claims').where({ claim_digest: claimDigest }).update(changes);
 }
 
+/** Takes back what a developer has confirmed, where no agent has come of it yet. */
+export async function withdrawConfirmations(trx: Knex.Transaction, developerId: string): Promise<void> {
+  await trx('agent_claims')
+    .where({ developer_id: developerId, completed_at: null })
+    .update({ developer_id: null, otp_digest: null });
+}
+
 /** @returns how many */
 export async function clearClaims(db: Knex, expiredBefore: Date, limit: number): Promise<number> {
   const some = db('agent_claims').where('expires_at', '<', expiredBefore).limit(limit).select('claim_digest');

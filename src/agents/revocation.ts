@@ -9,6 +9,7 @@ import { tokenDigest } from '../tokens/tokens.ts';
 import * as agentStore from './agent-store.ts';
 import { AssertionError, type AssertionFault, type Assertions } from './assertions.ts';
 import { agentActor } from './agent-actor.ts';
+import * as claimStore from './claim-store.ts';
 import * as credentialStore from './credential-store.ts';
 import * as delegationStore from './delegation-store.ts';
 import type { SubjectOfIssuer } from './issuer-state.ts';
@@ -45,7 +46,7 @@ export interface Revocation {
   revokeCredential(credential: string | undefined, client: Client): Promise<void>;
   receiveSecurityEvent(token: string, kind: 'secevent' | 'logout', client: Client): Promise<void>;
   revoke(actor: Actor, agentId: string): Promise<void>;
-  lockSubjectsOf(trx: Knex.Transaction, developerId: string): Promise<void>;
+  withdrawConfirmations(trx: Knex.Transaction, developerId: string): Promise<void>;
   revokeAll(actor: Actor): Promise<number>;
 }
 
@@ -136,7 +137,11 @@ export function createRevocation(deps: Dependencies): Revocation {
 
   return {
     revokeWhere,
-    lockSubjectsOf,
+
+    async withdrawConfirmations(trx, developerId) {
+      await lockSubjectsOf(trx, developerId);
+      await claimStore.withdrawConfirmations(trx, developerId);
+    },
 
     async revokeCredential(credential, client) {
       if (credential === undefined) throw invalidMember('/credential', 'is required');

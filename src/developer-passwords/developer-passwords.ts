@@ -70,7 +70,7 @@ interface Dependencies {
   readonly apiTokens: Pick<ApiTokens, 'revokeAll'>;
   readonly oauthClients: Pick<OAuthClients, 'deleteAll'>;
   readonly authorizations: Pick<Authorizations, 'revokeAll'>;
-  readonly agents: Pick<Agents, 'lockSubjectsOf' | 'revokeAll'>;
+  readonly agents: Pick<Agents, 'withdrawConfirmations' | 'revokeAll'>;
   readonly mails: Mails;
   readonly addresses: Pick<Addresses, 'web'>;
   readonly audit: Audit;
@@ -136,7 +136,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const { developerId } = profile;
       const endsAccess = endAccess ?? !profile.emailVerified;
       await inOneTransaction(async (trx) => {
-        if (endsAccess) await deps.agents.lockSubjectsOf(trx, developerId);
+        if (endsAccess) await deps.agents.withdrawConfirmations(trx, developerId);
         // Before its links: others, with other links, lock them in this order too.
         await developers.lockSignIns(trx, developerId);
         if (!(await store.takePasswordReset(trx, tokenDigest(token))))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newApp, newDeveloper, type Developer } from '../../support/fixtures.ts';
 import { authorize, newClient } from '../../support/oauth.ts';
-import { isAlive, mailsTo, newAgent } from '../support/agents.ts';
+import { claim, codeOf, isAlive, mailsTo, newAgent, pageFor } from '../support/agents.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import {
   completeReset,
@@ -141,6 +141,15 @@ describe('what acts for the account', () => {
     expect((await completeReset(api, { token: next, password, end_access: true })).status).toBe(200);
     expect(await alive()).toEqual(NONE);
   });
+});
+
+test('an agent that was confirmed before, and comes back with its code afterwards, is nobody’s', async () => {
+  const { email, password: old } = await newDeveloper(api);
+  const { claim_token } = (await claim(api, { email })).body;
+  const otp = await codeOf(api, await pageFor(service, email), old);
+  const token = await newResetToken(service, email);
+  expect((await completeReset(api, { token, password, end_access: true })).status).toBe(200);
+  expectError(await claim(second.api, { claim_token, otp }), 410, 'OTP_EXPIRED');
 });
 
 test('browsers are signed out', async () => {
