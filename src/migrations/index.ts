@@ -34,6 +34,7 @@ import * as createAgents from './20261123000100_create_agents.ts';
 import * as indexUnpaidTestCheckouts from './20261123100000_index_unpaid_test_checkouts.ts';
 import * as createPasswordResets from './20261124000000_create_password_resets.ts';
 import * as indexDeveloperSessions from './20261124000010_index_developer_sessions.ts';
+import * as indexAgentClaims from './20261124000020_index_agent_claims.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -74,6 +75,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261123100000_index_unpaid_test_checkouts': indexUnpaidTestCheckouts,
   '20261124000000_create_password_resets': createPasswordResets,
   '20261124000010_index_developer_sessions': indexDeveloperSessions,
+  '20261124000020_index_agent_claims': indexAgentClaims,
 };
 
 const source: Knex.MigrationSource<string> = {
