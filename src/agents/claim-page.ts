@@ -15,7 +15,7 @@ interface Dependencies {
   readonly knex: Knex;
   readonly developers: Pick<
     Developers,
-    'find' | 'isPasswordOf' | 'hashPassword' | 'openAccount' | 'givePassword'
+    'find' | 'ownerOf' | 'lockSignIns' | 'hashPassword' | 'openAccount' | 'givePassword'
   >;
   readonly keys: Pick<Keys, 'claimCodeDigest'>;
   readonly audit: Audit;
@@ -82,10 +82,8 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
       const seen = await store.findClaimByView(knex, digest);
       if (!seen || seen.email === null || stateOf(seen) !== 'open') return undefined;
       const account = await developers.find(knex, seen.email);
-      if (account?.hasPassword) {
-        const isHis = await developers.isPasswordOf(seen.email, password, client);
-        if (!isHis) return { denied: true };
-      }
+      const who = account?.hasPassword ? await developers.ownerOf(seen.email, password, client) : undefined;
+      if (account?.hasPassword && !who) return { denied: true };
       const isChosen = !account?.hasPassword && chosen !== '';
       if (isChosen && !canBeChosen(chosen)) return { denied: true };
       const chosenHash = isChosen ? await developers.hashPassword(chosen) : undefined;
@@ -94,6 +92,9 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
         const claim = await store.lockClaimByView(trx, digest);
         const now = clock.now();
         if (!claim || claimState(claim, now) !== 'open') return undefined;
+        // The password may have been replaced since it was looked at: then it is nobody's.
+        const generation = who && (await developers.lockSignIns(trx, who.developerId));
+        if (who && generation !== who.generation) return { denied: true };
         const developerId =
           chosenHash === undefined
             ? account?.developerId

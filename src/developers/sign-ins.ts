@@ -51,11 +51,6 @@ export interface SignIns {
    */
   ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined>;
   /**
-   * Whether a password is that of the account of an address: asked and counted as a login is.
-   * @throws ApiError TOO_MANY_REQUESTS
-   */
-  isPasswordOf(email: string, password: string, client: Client): Promise<boolean>;
-  /**
    * Ends a session: no request that begins after this returns is let in with it.
    * @param sessionDigest SHA-256 of its token
    * @throws ApiError UNAUTHORIZED when it has ended already
@@ -142,12 +137,7 @@ export function createSignIns(deps: Dependencies): SignIns & {
     await audit.record(trx, actor, { action, target: developerId });
   }
 
-  /** @returns the account of an address if the password is that of it */
-  async function withPassword(
-    email: string,
-    password: string,
-    client: Client,
-  ): Promise<store.DeveloperRow | undefined> {
+  async function ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined> {
     const emailKey = email.toLowerCase();
     passwords.assertRoom();
     const account = ['developer', emailKey, addressBlock(client.address)];
@@ -159,12 +149,7 @@ export function createSignIns(deps: Dependencies): SignIns & {
     }
     await limits.assertMayTry([account]);
     if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
-    return developer;
-  }
-
-  async function ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined> {
-    const developer = await withPassword(email, password, client);
-    return developer && { developerId: developer.developer_id, generation: developer.sign_in_generation };
+    return { developerId: developer.developer_id, generation: developer.sign_in_generation };
   }
 
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
@@ -176,6 +161,7 @@ export function createSignIns(deps: Dependencies): SignIns & {
 
   return {
     open,
+    ownerOf,
 
     async login(email, password, client) {
       const who = await ownerOfPassword(email, password, client);
@@ -191,9 +177,6 @@ export function createSignIns(deps: Dependencies): SignIns & {
     async isSignedIn({ developerId, generation }) {
       return (await store.findSignInGeneration(knex, developerId)) === generation;
     },
-
-    isPasswordOf: async (email, password, client) =>
-      (await withPassword(email, password, client)) !== undefined,
 
     async logout(actor, sessionDigest) {
       await knex.transaction(async (trx) => {
@@ -213,8 +196,6 @@ export function createSignIns(deps: Dependencies): SignIns & {
     async holdSession(trx, { developerId, sessionDigest }) {
       if (!(await store.holdSession(trx, developerId, sessionDigest))) throw new ApiError('UNAUTHORIZED');
     },
-
-    ownerOf,
 
     async authenticate(token) {
       const session = await store.findDeveloperSession(knex, tokenDigest(token));

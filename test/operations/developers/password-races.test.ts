@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { connectTo } from '../../support/database.ts';
 import { newDeveloper, type Developer } from '../../support/fixtures.ts';
 import { beginAuthorization, Browser, newClient } from '../../support/oauth.ts';
+import { pageFor, registerEmail, submit } from '../support/agents.ts';
 import { expectError } from '../support/errors.ts';
 import {
   changePassword,
@@ -112,6 +113,18 @@ describe('what is made while everything that acts for the account is ended', () 
     expect(replaced!.status).toBe(200);
     expectError(made!, 401, 'UNAUTHORIZED');
   });
+});
+
+test('whoever confirms an agent with the password that was just replaced is denied', async () => {
+  const developer = await newDeveloper(api);
+  await registerEmail(api, developer.email);
+  const page = await pageFor(service, developer.email);
+  const reset = await newResetToken(service, developer.email);
+  const [replaced, confirmed] = await inTurn<{ status: number }>(developer, [
+    () => completeReset(second.api, { token: reset, password, end_access: true }),
+    () => submit(api, page, { password: developer.password }),
+  ]);
+  expect([replaced!.status, confirmed!.status]).toEqual([200, 422]);
 });
 
 test('whoever lets an agent in by the word of an issuer is not locked out by a reset that waits for him', async () => {
