@@ -118,16 +118,26 @@ async function migrateLatest(knex: Knex, config: Knex.MigratorConfig): Promise<s
   }
 }
 
-/** Asks again and again: who waits in a statement holds up an index that is built concurrently, and it him. */
-async function lockPatiently(trx: Knex.Transaction): Promise<void> {
-  for (;;) {
-    const { rows } = await trx.raw<{ rows: { locked: boolean }[] }>(
-      // Without a parameter: that would leave a portal open, and with it a snapshot that such an index waits for.
-      `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as locked`,
-    );
-    if (rows[0]!.locked) return;
-    await delay(LOCK_PAUSE_MS);
-  }
+/** @returns whether nobody else migrates; nobody does until the transaction ends */
+async function tryLock(trx: Knex.Transaction): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { locked: boolean }[] }>(
+    // Without a parameter: that would leave a portal open, and with it a snapshot that an index built concurrently waits for.
+    `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as locked`,
+  );
+  return rows[0]!.locked;
+}
+
+async function migrateAlone(knex: Knex): Promise<string[]> {
+  const config: Knex.MigratorConfig = {
+    migrationSource: source,
+    tableName: 'schema_migrations',
+    // An older version must still start beside a newer one that has migrated already.
+    disableMigrationsListValidation: true,
+  };
+  // knex keeps a lock of its own in a table, which survives a kill; under ours nobody else can hold it.
+  if (await knex.schema.hasTable('schema_migrations_lock'))
+    await knex.migrate.forceFreeMigrationsLock(config);
+  return migrateLatest(knex, config);
 }
 
 /**
@@ -136,17 +146,12 @@ async function lockPatiently(trx: Knex.Transaction): Promise<void> {
  * @returns names of the migrations that ran
  */
 export async function migrate(knex: Knex): Promise<string[]> {
-  return knex.transaction(async (lock) => {
-    await lockPatiently(lock);
-    const config: Knex.MigratorConfig = {
-      migrationSource: source,
-      tableName: 'schema_migrations',
-      // An older version must still start beside a newer one that has migrated already.
-      disableMigrationsListValidation: true,
-    };
-    // knex keeps a lock of its own in a table, which survives a kill; under ours nobody else can hold it.
-    if (await knex.schema.hasTable('schema_migrations_lock'))
-      await knex.migrate.forceFreeMigrationsLock(config);
-    return migrateLatest(knex, config);
-  });
+  for (;;) {
+    // A transaction for each look: an index that is built concurrently waits for the end of whatever it meets looking.
+    const ran = await knex.transaction(async (lock) =>
+      (await tryLock(lock)) ? migrateAlone(knex) : undefined,
+    );
+    if (ran) return ran;
+    await delay(LOCK_PAUSE_MS);
+  }
 }

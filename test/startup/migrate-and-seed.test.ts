@@ -61,6 +61,28 @@ describe('node src/migrate.ts', { timeout: 90_000 }, () => {
     expect((await service.api.call('GET', '/health')).status).toBe(200);
   });
 
+  test('whoever waits for his turn has no transaction that an index built concurrently would wait for', async () => {
+    const environment = await newEnvironment();
+    const holder = await client(environment.DATABASE_URL);
+    // As a process that migrates.
+    await holder.query('begin; select pg_advisory_xact_lock(7016996765)');
+    const migrating = runToEnd(environment, MIGRATE);
+    const watcher = await client(environment.DATABASE_URL);
+    const seen = new Set<string>();
+    const looked = async () => {
+      const { rows } = await watcher.query<{ began: string }>(
+        `select xact_start::text as began from pg_stat_activity where datname = current_database()
+         and xact_start is not null and pid <> pg_backend_pid() and pid <> $1`,
+        [(holder as unknown as { readonly processID: number }).processID],
+      );
+      for (const { began } of rows) seen.add(began);
+      return seen.size;
+    };
+    await expect.poll(looked, { interval: 5 }).toBeGreaterThan(3);
+    await holder.query('rollback');
+    expect(await migrating).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('killed in the middle it leaves nothing locked and nothing half done', async () => {
     const environment = await newEnvironment();
     const blocker = await client(environment.DATABASE_URL);
