@@ -176,7 +176,8 @@ test('two who ask for the same keys in another order do not wait for each other'
   const client = await connectTo(databaseUrl);
   const waiting = async () => {
     const { rows } = await client.query<{ waiting: number }>(
-      `select count(*)::int as waiting from pg_locks where not granted`,
+      `select count(*)::int as waiting from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
     );
     return rows[0]!.waiting;
   };
