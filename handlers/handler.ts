@@ -76,8 +76,6 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly mediaType: SuccessTypes<operations[Id]['responses']>;
   /** Who acts, on operations that need a developer's, a reseller's or the administrator's token. */
   readonly actor: Actor;
-  /** Names the developer's session, when he acts with its token; undefined for an API token. */
-  readonly developerSession: Buffer | undefined;
   /** Those of the token. */
   readonly scopes: readonly Scope[];
   /** Whether the token that was sent would still be accepted, for answers that take their time. */

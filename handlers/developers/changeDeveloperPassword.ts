@@ -1,10 +1,10 @@
 import type { Handler } from '../handler.ts';
 
 export const changeDeveloperPassword: Handler<'changeDeveloperPassword'> = async (
-  { actor, body, developerSession },
+  { actor, body },
   { developerPasswords },
 ) => {
   const { password, new_password } = body;
-  await developerPasswords.change(actor, developerSession, { current: password, next: new_password });
+  await developerPasswords.change(actor, { current: password, next: new_password });
   return { status: 200, body: { status: 'success', message: 'Password set.' } };
 };

@@ -1,10 +1,7 @@
 import type { Handler } from '../handler.ts';
 
-export const logoutDeveloper: Handler<'logoutDeveloper'> = async (
-  { actor, developerSession },
-  { apiTokens, developers },
-) => {
-  if (developerSession) await developers.logout(actor, developerSession);
+export const logoutDeveloper: Handler<'logoutDeveloper'> = async ({ actor }, { apiTokens, developers }) => {
+  if (actor.sessionDigest) await developers.logout(actor, actor.sessionDigest);
   else await apiTokens.revokeOwn(actor);
   return { status: 200, body: { status: 'success', message: 'Token ended.' } };
 };

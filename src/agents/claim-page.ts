@@ -2,13 +2,14 @@ import type { Knex } from 'knex';
 import type { Audit } from '../audit/audit.ts';
 import type { Developers, Scope } from '../developers/developers.ts';
 import type { Keys } from '../keys/keys.ts';
+import { canBeChosen } from '../passwords/password-state.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { agentActor } from './agent-actor.ts';
 import type { ClaimPage } from './agents.ts';
-import { canBeChosen, claimState, CODE_MS, codeFrom } from './claim-state.ts';
+import { claimState, CODE_MS, codeFrom } from './claim-state.ts';
 import * as store from './claim-store.ts';
 
 interface Dependencies {

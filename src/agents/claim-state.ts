@@ -49,11 +49,6 @@ export function codeFrom(bytes: Buffer): string {
   return String(bytes.readBigUInt64BE() % 10n ** BigInt(CODE_DIGITS)).padStart(CODE_DIGITS, '0');
 }
 
-/** Whether a password can be chosen: as the contract has it for whoever registers by himself. */
-export function canBeChosen(password: string): boolean {
-  return /^.{8,128}$/su.test(password);
-}
-
 interface Mailed {
   readonly email: string | null;
   readonly mails: number;

@@ -6,6 +6,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import type { Developers } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Mails } from '../mails/mails.ts';
+import { canBeChosen } from '../passwords/password-state.ts';
 import type { Authorizations, OAuthClients } from '../oauth/oauth.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,6 +29,8 @@ export interface DeveloperPasswords {
    * @throws ApiError TOO_MANY_REQUESTS; VALIDATION_FAILED where no mail can be sent to it
    */
   requestReset(email: string, client: Client): Promise<void>;
+  /** Whether a password is one that an account may have. */
+  canBeChosen(password: string): boolean;
   /** What a link is for; undefined when it is used, has expired or was never sent. */
   resetOf(token: string): Promise<PasswordReset | undefined>;
   /**
@@ -37,21 +40,15 @@ export interface DeveloperPasswords {
    */
   reset(token: string, password: string, endAccess: boolean | undefined, client: Client): Promise<void>;
   /**
-   * Replaces the password of whoever knows it, and ends everything else that was signed in to.
-   * @param sessionDigest of the session that goes on
+   * Replaces the password of whoever knows it, and ends everything that was signed in to but the session that acts.
    * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS
    */
-  change(
-    actor: Actor,
-    sessionDigest: Buffer | undefined,
-    passwords: { readonly current: string; readonly next: string },
-  ): Promise<void>;
+  change(actor: Actor, passwords: { readonly current: string; readonly next: string }): Promise<void>;
   /**
-   * Ends everything else that the developer has signed in to.
-   * @param sessionDigest of the session that goes on
+   * Ends everything that the developer has signed in to but the session that acts.
    * @returns how many sessions of the API there were
    */
-  endOtherSessions(actor: Actor, sessionDigest: Buffer | undefined): Promise<number>;
+  endOtherSessions(actor: Actor): Promise<number>;
   /** Deletes some links that have expired. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -99,6 +96,8 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
   }
 
   return {
+    canBeChosen,
+
     async requestReset(email, client) {
       if (!isMailAddress(email)) throw invalidMember('/email', 'must be an address that mail can be sent to');
       await mails.assertMaySend('password-reset', email, client);
@@ -156,8 +155,8 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       });
     },
 
-    async change(actor, sessionDigest, { current, next }) {
-      const { developerId, address } = actor;
+    async change(actor, { current, next }) {
+      const { developerId, address, sessionDigest } = actor;
       const profile = await developers.profile(developerId);
       if (!profile) throw new ApiError('UNAUTHORIZED');
       const invalid = () => new ApiError('INVALID_CREDENTIALS', { status: 403 });
@@ -175,8 +174,8 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       });
     },
 
-    async endOtherSessions(actor, sessionDigest) {
-      const { developerId } = actor;
+    async endOtherSessions(actor) {
+      const { developerId, sessionDigest } = actor;
       return knex.transaction(async (trx) => {
         const count = await developers.endSignIns(trx, developerId, sessionDigest);
         const data = { count };

@@ -1,23 +1,17 @@
 import type { Services } from '../services.ts';
 import { escape } from './html.ts';
-import { badge, dayText, formPage } from './payment-parts.ts';
+import { badge, dayText, faultOf, formPage } from './payment-parts.ts';
 
 type PasswordReset = NonNullable<Awaited<ReturnType<Services['developerPasswords']['resetOf']>>>;
 
 /** Where somebody asks for a new password. */
 export const FORGOTTEN_PATH = '/account/password';
 
-const FAULT = (id: string, fault: string | undefined) =>
-  fault === undefined
-    ? { marks: '', text: '' }
-    : {
-        marks: ` aria-invalid="true" aria-describedby="${id}-fault"`,
-        text: `<p class="fault" id="${id}-fault">${escape(fault)}</p>`,
-      };
+export const PASSWORD_FAULT = 'A password has 8 to 128 characters.';
 
 /** The form that asks for an address. @param fault what is wrong with the one that was sent */
 export function forgottenPage(email = '', fault?: string): string {
-  const { marks, text } = FAULT('email', fault);
+  const { marks, text } = faultOf('email', fault);
   return formPage(
     `${fault === undefined ? '' : 'Error: '}Choose a new password`,
     `<main class="narrow"><div class="card">
@@ -45,7 +39,7 @@ export function overPage(): string {
 
 /** The form that asks for the new password. @param fault what is wrong with the one that was sent */
 export function resetPage(token: string, reset: PasswordReset, fault?: string): string {
-  const { marks, text } = FAULT('new_password', fault);
+  const { marks, text } = faultOf('new_password', fault);
   const opened = reset.emailVerified
     ? ''
     : ` Nobody has proved before that this address is theirs: the account was opened on ${dayText(reset.accountCreatedAt)}. If that was not you, leave this on.`;

@@ -4,14 +4,11 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import { isMailAddress } from '../platform/mail/mailbox.ts';
 import type { Services } from '../services.ts';
-import { FORGOTTEN_PATH, forgottenPage, overPage, resetPage } from './account-html.ts';
+import { FORGOTTEN_PATH, forgottenPage, overPage, PASSWORD_FAULT, resetPage } from './account-html.ts';
 import { fieldOf, formFault, takeForm } from './forms.ts';
 import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const RESET_PATH = `${FORGOTTEN_PATH}/:token`;
-
-const MIN_PASSWORD = 8;
-const MAX_PASSWORD = 128;
 
 /** The addresses of these pages, with the methods that they take. */
 export const ACCOUNT_PATHS: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +18,7 @@ export const ACCOUNT_PATHS: Readonly<Record<string, readonly string[]>> = {
 
 export interface AccountPages {
   readonly passwords: Services['developerPasswords'];
-  readonly limits: Pick<Services['limits'], 'count'>;
+  readonly limits: Pick<Services['limits'], 'assertMayAsk'>;
   readonly webUrl: () => string;
   readonly clientOf: (request: IncomingMessage) => Client;
 }
@@ -35,10 +32,7 @@ export function createAccountPages({ passwords, limits, webUrl, clientOf }: Acco
   });
 
   /** One window with the same requests to the API. @throws ApiError TOO_MANY_REQUESTS */
-  async function count(request: Request): Promise<void> {
-    const { exceeded, resetSeconds } = await limits.count(['developers'], clientOf(request).address);
-    if (exceeded) throw new ApiError('TOO_MANY_REQUESTS', { retryAfter: resetSeconds });
-  }
+  const count = (request: Request) => limits.assertMayAsk(['developers'], clientOf(request).address);
 
   router.get(FORGOTTEN_PATH, (_request, response) => send(response, 200, forgottenPage()));
 
@@ -65,10 +59,8 @@ export function createAccountPages({ passwords, limits, webUrl, clientOf }: Acco
     const reset = await passwords.resetOf(token);
     if (!reset) return over(response);
     const password = fieldOf(request, 'new_password');
-    const { length } = [...password];
-    if (length < MIN_PASSWORD || length > MAX_PASSWORD) {
-      const fault = `A password has ${MIN_PASSWORD} to ${MAX_PASSWORD} characters.`;
-      return send(response, 422, resetPage(token, reset, fault));
+    if (!passwords.canBeChosen(password)) {
+      return send(response, 422, resetPage(token, reset, PASSWORD_FAULT));
     }
     await count(request);
     await passwords.reset(token, password, fieldOf(request, 'end_access') === 'yes', clientOf(request));

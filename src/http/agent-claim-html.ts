@@ -1,7 +1,7 @@
 import type { Services } from '../services.ts';
-import { FORGOTTEN_PATH } from './account-html.ts';
+import { FORGOTTEN_PATH, PASSWORD_FAULT } from './account-html.ts';
 import { escape } from './html.ts';
-import { dateText, formPage, sayPage } from './payment-parts.ts';
+import { dateText, faultOf, formPage, sayPage } from './payment-parts.ts';
 
 type ClaimView = NonNullable<Awaited<ReturnType<Services['agents']['claimPage']['view']>>>;
 
@@ -18,16 +18,15 @@ const WORDS: Readonly<Record<ClaimView['scopes'][number], string>> = {
 /** Where somebody is asked whether an agent may act for him. */
 export function claimPage(address: string, view: ClaimView, denied = false): string {
   const at = escape(address);
+  const wrong = view.asksPassword ? 'The name or the password is wrong.' : PASSWORD_FAULT;
+  const { marks, text } = faultOf('password', denied ? wrong : undefined);
+  const focus = denied ? ' autofocus' : '';
   const password = view.asksPassword
     ? `<div class="field"><label for="password">Password of your account</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" maxlength="128" required${
-          denied ? ' aria-invalid="true" aria-describedby="password-fault" autofocus' : ''
-        }>${denied ? '<p class="fault" id="password-fault">The name or the password is wrong.</p>' : ''}
+        <input id="password" name="password" type="password" autocomplete="current-password" maxlength="128" required${marks}${focus}>${text}
         <p class="small"><a href="${FORGOTTEN_PATH}">Forgot your password?</a></p></div>`
     : `<div class="field"><label for="new_password">A password, to sign in with later (you may leave it out)</label>
-        <input id="new_password" name="new_password" type="password" autocomplete="new-password" maxlength="128"${
-          denied ? ' aria-invalid="true" aria-describedby="password-fault" autofocus' : ''
-        }>${denied ? '<p class="fault" id="password-fault">A password has 8 to 128 characters.</p>' : ''}</div>`;
+        <input id="new_password" name="new_password" type="password" autocomplete="new-password" maxlength="128"${marks}${focus}>${text}</div>`;
   return formPage(
     `${denied ? 'Error: ' : ''}An agent asks to act for you`,
     `<main class="narrow"><div class="card">

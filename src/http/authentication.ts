@@ -9,7 +9,7 @@ import type { ContractRequest } from './table-router.ts';
 
 type Found = Pick<
   HandlerRequest<'getHealth'>,
-  'actor' | 'developerSession' | 'scopes' | 'resellerId' | 'session' | 'stillHolds' | 'agent' | 'payment'
+  'actor' | 'scopes' | 'resellerId' | 'session' | 'stillHolds' | 'agent' | 'payment'
 >;
 
 /** Whom a request's bearer token stands for, as handlers get it. */
@@ -33,7 +33,7 @@ export function createAuthentication(services: Services, now: () => Date) {
     // What acts for nobody, such as an agent that nobody has claimed, has no scope of any operation for developers.
     if (developerId === null) return { scopes: [] };
     const actor = { kind, id, developerId, address, ...(sessionDigest && { sessionDigest }) };
-    return { actor, scopes, ...(sessionDigest && { developerSession: sessionDigest }) };
+    return { actor, scopes };
   }
 
   async function resellerOf(token: string, { address, resource }: Origin): Promise<Identity | undefined> {

@@ -5,15 +5,19 @@ import { ApiError } from '../errors/api-error.ts';
 const FORM_BYTES = 4096;
 const FORM_FIELDS = 10;
 
+/** Reads the fields of a form. */
+export const readForm: RequestHandler = express.urlencoded({
+  extended: false,
+  limit: FORM_BYTES,
+  parameterLimit: FORM_FIELDS,
+});
+
 /**
  * Takes forms of our own pages: what comes before whatever reads their fields.
  * @param refuse answers a form of another site
  */
 export function takeForm(webUrl: () => string, refuse: (response: Response) => void): RequestHandler[] {
-  return [
-    refuseForeign(webUrl, refuse),
-    express.urlencoded({ extended: false, limit: FORM_BYTES, parameterLimit: FORM_FIELDS }),
-  ];
+  return [refuseForeign(webUrl, refuse), readForm];
 }
 
 /** A field that was sent once; of anything else nothing. */

@@ -1,4 +1,4 @@
-import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
@@ -6,14 +6,11 @@ import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import { openToOrigins } from './cors.ts';
 import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
-import { fieldOf, formFault, isForeign } from './forms.ts';
+import { fieldOf, formFault, isForeign, readForm } from './forms.ts';
 
 type At = Parameters<Services['authorizationServer']['interaction']>[0];
 type Surface = Parameters<Services['authorizationServer']['handle']>[2];
 
-/** What a form of a few short fields needs, and no more. */
-const FORM_BYTES = 4096;
-const FORM_FIELDS = 10;
 const UID = '/oauth/interaction/:uid';
 
 /** The addresses of the authorization server, with the methods that they take. */
@@ -122,37 +119,29 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     send(response, page ? 200 : 400, page ?? over);
   });
 
-  router.post(
-    UID,
-    express.urlencoded({ extended: false, limit: FORM_BYTES, parameterLimit: FORM_FIELDS }),
-    async (request: Request<{ uid: string }>, response: Response) => {
-      const here = at(request, response);
-      const action = fieldOf(request, 'action');
-      if (action !== 'sign-in') {
-        return goOn(response, await authorizationServer.decide(here, action === 'allow'));
-      }
-      const email = fieldOf(request, 'email');
-      try {
-        goOn(
-          response,
-          await authorizationServer.signIn(here, { email, password: fieldOf(request, 'password') }),
-        );
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status >= 500) throw error;
-        const page = await authorizationServer.interaction(here);
-        if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
-        const alert =
-          error.status === 429
-            ? 'Please wait a minute and try again.'
-            : 'That is not the password of this account.';
-        send(
-          response,
-          page ? error.status : 400,
-          page?.kind === 'sign-in' ? { ...page, email, alert } : over,
-        );
-      }
-    },
-  );
+  router.post(UID, readForm, async (request: Request<{ uid: string }>, response: Response) => {
+    const here = at(request, response);
+    const action = fieldOf(request, 'action');
+    if (action !== 'sign-in') {
+      return goOn(response, await authorizationServer.decide(here, action === 'allow'));
+    }
+    const email = fieldOf(request, 'email');
+    try {
+      goOn(
+        response,
+        await authorizationServer.signIn(here, { email, password: fieldOf(request, 'password') }),
+      );
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      const page = await authorizationServer.interaction(here);
+      if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
+      const alert =
+        error.status === 429
+          ? 'Please wait a minute and try again.'
+          : 'That is not the password of this account.';
+      send(response, page ? error.status : 400, page?.kind === 'sign-in' ? { ...page, email, alert } : over);
+    }
+  });
 
   function at(request: Request<{ uid: string }>, response: Response): At {
     return { request, response, uid: request.params.uid, client: clientOf(request) };

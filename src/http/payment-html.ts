@@ -6,7 +6,17 @@ import type {
 } from '../platform/payments/test-processor/checkout-page.ts';
 import { TEST_CARDS } from '../platform/payments/test-processor/checkout-page.ts';
 import { escape } from './html.ts';
-import { badge, dateText, dayText, hostOf, linkTo, money, paymentPage, PERIODS } from './payment-parts.ts';
+import {
+  badge,
+  dateText,
+  dayText,
+  faultOf,
+  hostOf,
+  linkTo,
+  money,
+  paymentPage,
+  PERIODS,
+} from './payment-parts.ts';
 
 /** What the form shows besides the purchase. */
 export interface FormState {
@@ -24,12 +34,10 @@ export function payPage(view: CheckoutView, state: FormState = {}): string {
     declined ?? (count > 0 ? `Please check ${count === 1 ? 'one field' : `${count} fields`}.` : undefined);
   const first = Object.keys(faults)[0] ?? (declined ? 'number' : 'name');
   const field = (name: keyof CardForm, label: string, attributes: string, value = '') => {
-    const fault = faults[name];
+    const { marks, text } = faultOf(name, faults[name]);
     return `<div class="field"><label for="${name}">${label}</label>
-      <input id="${name}" name="${name}" type="text" required ${attributes} value="${escape(value)}"${
-        fault === undefined ? '' : ` aria-invalid="true" aria-describedby="${name}-fault"`
-      }${wrong !== undefined && name === first ? ' autofocus' : ''}>
-      ${fault === undefined ? '' : `<p class="fault" id="${name}-fault">${escape(fault)}</p>`}</div>`;
+      <input id="${name}" name="${name}" type="text" required ${attributes} value="${escape(value)}"${marks}${wrong !== undefined && name === first ? ' autofocus' : ''}>
+      ${text}</div>`;
   };
   const amount = money(view.amountMinor, view.currency);
   return paymentPage(

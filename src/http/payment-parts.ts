@@ -62,6 +62,21 @@ export function hostOf(url: string): string {
   return escape(URL.parse(url)?.host ?? 'the shop');
 }
 
+/**
+ * What a field with a fault has besides: its attributes, and the text below it.
+ * @param fault plain text; nothing is wrong when it is undefined
+ */
+export function faultOf(
+  id: string,
+  fault: string | undefined,
+): { readonly marks: string; readonly text: string } {
+  if (fault === undefined) return { marks: '', text: '' };
+  return {
+    marks: ` aria-invalid="true" aria-describedby="${id}-fault"`,
+    text: `<p class="fault" id="${id}-fault">${escape(fault)}</p>`,
+  };
+}
+
 /** @param body HTML */
 export function paymentPage(title: string, body: string): string {
   const banner = '<p class="test-mode" role="note"><strong>TEST MODE:</strong> no money moves</p>';

@@ -37,6 +37,11 @@ export interface Limits {
    */
   count(scope: readonly string[], address: string): Promise<Allowance>;
   /**
+   * Counts one request, in the same windows, for what is not an operation of the contract.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  assertMayAsk(scope: readonly string[], address: string): Promise<void>;
+  /**
    * Asked once a credential has turned out right: it opens nothing while every one of the accounts has failed too often.
    * @throws ApiError TOO_MANY_REQUESTS
    */
@@ -73,24 +78,35 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
     });
   }
 
+  async function count(scope: readonly string[], address: string): Promise<Allowance> {
+    const window = await requests
+      .consume(digest([...scope, addressBlock(address)]))
+      .catch((error: unknown) => {
+        if (error instanceof RateLimiterRes) return error;
+        throw error;
+      });
+    // What is refused from memory says nothing of how much was consumed.
+    const exceeded = window.consumedPoints > rateLimit.requests || window.consumedPoints === 0;
+    if (exceeded) refused += 1;
+    return {
+      limit: rateLimit.requests,
+      remaining: exceeded ? 0 : window.remainingPoints,
+      resetSeconds: seconds(window.msBeforeNext),
+      windowSeconds: rateLimit.seconds,
+      exceeded,
+    };
+  }
+
   return {
-    async count(scope, address) {
-      const window = await requests
-        .consume(digest([...scope, addressBlock(address)]))
-        .catch((error: unknown) => {
-          if (error instanceof RateLimiterRes) return error;
-          throw error;
-        });
-      // What is refused from memory says nothing of how much was consumed.
-      const exceeded = window.consumedPoints > rateLimit.requests || window.consumedPoints === 0;
-      if (exceeded) refused += 1;
-      return {
-        limit: rateLimit.requests,
-        remaining: exceeded ? 0 : window.remainingPoints,
-        resetSeconds: seconds(window.msBeforeNext),
-        windowSeconds: rateLimit.seconds,
-        exceeded,
-      };
+    count,
+
+    async assertMayAsk(scope, address) {
+      const { exceeded, limit, windowSeconds, resetSeconds } = await count(scope, address);
+      if (!exceeded) return;
+      throw new ApiError('TOO_MANY_REQUESTS', {
+        detail: `More than ${limit} requests within ${windowSeconds} seconds.`,
+        retryAfter: resetSeconds,
+      });
     },
 
     async assertMayTry(accounts) {

@@ -9,7 +9,6 @@ import { addressBlock } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
 import { selfRegistrationFault } from './client-state.ts';
-import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import { libraryNow } from './library-clock.ts';
 import type { Records } from './records.ts';
@@ -22,7 +21,7 @@ interface Dependencies {
   readonly accessTokens: Pick<AccessTokens, 'find' | 'revoke'>;
   readonly bearerTokens: BearerTokens;
   readonly developers: Pick<Developers, 'isSignedIn'>;
-  readonly limits: Pick<Limits, 'assertMayTry' | 'count' | 'countFailure'>;
+  readonly limits: Pick<Limits, 'assertMayTry' | 'assertMayAsk' | 'countFailure'>;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -60,7 +59,8 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
     const generation = Number(payload!['generation'] ?? 0);
     if (!(await developers.isSignedIn({ developerId, generation }))) return undefined;
     // What the library writes on behalf of this sign-in is over together with it.
-    Object.assign(exchanges.getStore() ?? {}, { generation });
+    const exchange = exchanges.getStore();
+    if (exchange) exchange.generation = generation;
     return payload;
   }
 
@@ -69,7 +69,7 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
   const recordsOf = (model: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
       if (model === 'Interaction' && payload['result'] === undefined) {
-        await countOne(limits, ['oauth', 'interaction'], exchanges.getStore()?.address ?? '');
+        await limits.assertMayAsk(['oauth', 'interaction'], exchanges.getStore()?.address ?? '');
       }
       await records.put(knex, model, id, payload, expiresIn);
     },
@@ -106,8 +106,8 @@ export function createAdapterFactory(deps: Dependencies, errors: AdapterErrors):
         const generation = resultOf(payload)?.generation ?? exchanges.getStore()?.generation;
         return plain.upsert(id, { ...payload, generation } as AdapterPayload, expiresIn);
       },
-      find: async (id) => whileSignedIn((await plain.find(id)) as AdapterPayload | undefined),
-      findByUid: async (uid) => whileSignedIn((await plain.findByUid(uid)) as AdapterPayload | undefined),
+      find: async (id) => whileSignedIn(await records.find(model, { id })),
+      findByUid: async (uid) => whileSignedIn(await records.find(model, { uid })),
     };
   };
 

@@ -4,7 +4,6 @@ import { Socket } from 'node:net';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ClientFault } from './client-state.ts';
-import { countOne } from './counting.ts';
 import { exchanges, type Exchange } from './exchange.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import type { OAuthPage } from './page.ts';
@@ -165,7 +164,7 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
 
   /** Everybody may have these remembered for a while, but not as many as he likes. */
   async function countUnknown(method: string | undefined, path: string, address: string): Promise<void> {
-    if (COUNTED[path] === method) await countOne(limits, ['oauth', path], address);
+    if (COUNTED[path] === method) await limits.assertMayAsk(['oauth', path], address);
   }
 
   return {

@@ -1,5 +1,4 @@
 import type { Configuration } from 'oidc-provider';
-import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import { fail } from './library-pages.ts';
 import type { ProviderDependencies } from './library.ts';
@@ -12,13 +11,13 @@ export function createDocumentFetch({
   outbound,
 }: Pick<ProviderDependencies, 'limits' | 'outbound'>): NonNullable<Configuration['fetch']> {
   return async (url, options) => {
-    await countOne(limits, ['oauth', 'document'], exchanges.getStore()?.address ?? '').catch(
-      (error: unknown) => {
+    await limits
+      .assertMayAsk(['oauth', 'document'], exchanges.getStore()?.address ?? '')
+      .catch((error: unknown) => {
         // Otherwise the library would take it for the fault of the document.
         fail(error);
         throw error;
-      },
-    );
+      });
     const headers = Object.fromEntries(new Headers(options?.headers as Record<string, string>));
     const signal = options?.signal ?? AbortSignal.timeout(FETCHED_WITHIN_MS);
     const {

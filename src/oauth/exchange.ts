@@ -9,7 +9,7 @@ export interface Exchange {
   /** What the page of a device's code is filled in with. */
   readonly userCode?: string | undefined;
   /** How often all that the developer had signed in to was ended, before he signed in here. */
-  readonly generation?: number;
+  generation?: number;
   /** What is to be shown. */
   page?: OAuthPage;
   /** What has failed for no reason that lies with the client. */

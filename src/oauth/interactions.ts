@@ -3,7 +3,6 @@ import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import type { Client } from '../platform/address.ts';
 import { lockExclusive } from '../platform/database/advisory-lock.ts';
-import { countOne } from './counting.ts';
 import { exchanges } from './exchange.ts';
 import type { OAuthPage, ShownClient } from './page.ts';
 import type { ProviderDependencies } from './library.ts';
@@ -94,7 +93,7 @@ export function createInteractions(
       withInteraction<string | undefined>(at, async (interaction, provider) => {
         if (interaction.prompt.name !== 'login') return undefined;
         // One window with the logins of the API: a page must not be another way to try passwords.
-        await countOne(limits, ['developers'], at.client.address);
+        await limits.assertMayAsk(['developers'], at.client.address);
         const who = await developers.verifyPassword(email, password, at.client);
         const accountId = who.developerId;
         const { session } = interaction;

@@ -60,3 +60,8 @@ export function importFault(hash: string): string | undefined {
 function isBase64(text: string): boolean {
   return Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === text;
 }
+
+/** Whether a password can be chosen: as the contract has it for whoever registers by himself. */
+export function canBeChosen(password: string): boolean {
+  return /^.{8,128}$/su.test(password);
+}
