@@ -202,7 +202,7 @@ function verifiedEmail(payload: JWTPayload): string | undefined {
  * those of accounts. Two that look alike, and belong to two people, must not lead to one account.
  */
 export function isClaimableEmail(email: string): boolean {
-  return /^[!-~]+@[!-~]+\.[!-~]+$/.test(email) && isMailAddress(email);
+  return isMailAddress(email) && /^[!-~]+$/.test(email) && email.includes('.', email.indexOf('@'));
 }
 
 function scopesOf(payload: JWTPayload): readonly string[] | undefined {

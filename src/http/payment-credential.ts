@@ -7,9 +7,10 @@ import { parseStrictJson } from './strict-json.ts';
 export function paymentCredential(
   authorization: string | string[] | undefined,
 ): { readonly credential: unknown } | undefined {
-  const [, encoded] = /^Payment(?: +(.*?))? *$/is.exec(String(authorization ?? '')) ?? [undefined, null];
-  if (encoded === null) return undefined;
-  return { credential: encoded === undefined ? undefined : decode(encoded) };
+  const [scheme, ...values] = String(authorization ?? '').split(/ +/);
+  if (scheme!.toLowerCase() !== 'payment') return undefined;
+  const [encoded, ...others] = values.filter((value) => value !== '');
+  return { credential: encoded === undefined || others.length > 0 ? undefined : decode(encoded) };
 }
 
 function decode(encoded: string): unknown {

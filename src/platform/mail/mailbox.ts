@@ -15,15 +15,14 @@ const LONGEST_NAME = 200;
 const LOCAL_PART =
   /^[^\s\p{Cc}\p{Cf}\p{Cs}\p{Z}()<>[\]:;@\\,."]+(\.[^\s\p{Cc}\p{Cf}\p{Cs}\p{Z}()<>[\]:;@\\,."]+)*$/u;
 const DOMAIN_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-const MAILBOX = /^(?:"?([^"<>]*?)"? *<([^<>]+)>|([^"<> ]+))$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Whether a text is one address that mail can be sent to, without a name or brackets. */
 export function isMailAddress(text: string): boolean {
+  if (text.length > LONGEST_ADDRESS) return false;
   const at = text.lastIndexOf('@');
   const [local, domain] = [text.slice(0, Math.max(at, 0)), asciiDomain(text.slice(at + 1))];
   return (
-    text.length <= LONGEST_ADDRESS &&
     Buffer.byteLength(local) <= LONGEST_LOCAL_PART_BYTES &&
     LOCAL_PART.test(local) &&
     !CONTROL.test(text) &&
@@ -49,10 +48,13 @@ export function isHeaderText(text: string): boolean {
 
 /** Reads `Name <address>` or `address`. @returns undefined when it is neither */
 export function parseMailbox(text: string): Mailbox | undefined {
-  const [, name = '', bracketed, bare] = MAILBOX.exec(text.trim()) ?? [];
-  const address = bracketed ?? bare;
-  if (address === undefined || !isMailAddress(address)) return undefined;
-  if (!isHeaderText(text) || name.length > LONGEST_NAME) return undefined;
+  const mailbox = text.trim();
+  const start = mailbox.indexOf('<');
+  if (start !== -1 && !mailbox.endsWith('>')) return undefined;
+  const address = start === -1 ? mailbox : mailbox.slice(start + 1, -1);
+  const name = mailbox.slice(0, Math.max(start, 0)).trim().replace(/^"|"$/g, '');
+  if (!isMailAddress(address) || !isHeaderText(text)) return undefined;
+  if (/["<>]/.test(name) || name.length > LONGEST_NAME) return undefined;
   return { name: name.trim(), address };
 }
 
