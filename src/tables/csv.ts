@@ -1,7 +1,13 @@
 import { Readable, pipeline } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { CsvError, parse, type Parser } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
-import { LONGEST_LINE, type Line, type UnreadableLine } from './lines.ts';
+import {
+  LONGEST_LINE,
+  MOST_BLANK_LINES,
+  TOO_MANY_BLANK_LINES,
+  type Line,
+  type UnreadableLine,
+} from './lines.ts';
 
 /** What a spreadsheet takes for a formula, and the apostrophes with which somebody has kept it from that. */
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
@@ -44,8 +50,8 @@ function withFormula(cell: string): string {
 }
 
 /**
- * Reads a table with a heading (RFC 4180), one line after the other. Empty lines are left out; what makes the rest
- * unreadable ends it.
+ * Reads a table with a heading (RFC 4180), one line after the other. Empty lines are left out; too many of them and what
+ * makes the rest unreadable end it.
  * @param columns those that it may have, and whether it must
  * @throws what the text throws
  */
@@ -60,7 +66,7 @@ export async function* readCsv<Column extends string>(
     max_record_size: LONGEST_LINE,
   });
   // What fails fails the parser, and so the loop.
-  pipeline(Readable.from(text), parser, () => {});
+  pipeline(Readable.from(untilTooManyBlank(text, parser)), parser, () => {});
   let names: readonly string[] | undefined;
   try {
     for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
@@ -76,9 +82,24 @@ export async function* readCsv<Column extends string>(
       }
     }
   } catch (error) {
+    if (error instanceof TooManyBlankLines)
+      return yield { line: parser.info.lines, fault: TOO_MANY_BLANK_LINES };
     if (!(error instanceof CsvError)) throw error;
     const { lines = 1 } = error as { readonly lines?: number };
     yield { line: lines, fault: 'is not a line of CSV by RFC 4180: see its quotes and its length' };
+  }
+}
+
+class TooManyBlankLines extends Error {}
+
+/** The parser leaves blank lines out without a word. @throws TooManyBlankLines */
+async function* untilTooManyBlank(
+  text: AsyncIterable<string> | Iterable<string>,
+  { info }: Parser,
+): AsyncGenerator<string> {
+  for await (const part of text) {
+    if (info.empty_lines > MOST_BLANK_LINES) throw new TooManyBlankLines();
+    yield part;
   }
 }
 

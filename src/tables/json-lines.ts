@@ -1,7 +1,11 @@
-import { LONGEST_LINE, type Line, type UnreadableLine } from './lines.ts';
-
-/** In an object of texts and numbers: a name, or the end of none. */
-const NAME = /"(?:[^"\\]|\\.)*"\s*:/g;
+import { countMembersWritten } from '../platform/json-text.ts';
+import {
+  LONGEST_LINE,
+  MOST_BLANK_LINES,
+  TOO_MANY_BLANK_LINES,
+  type Line,
+  type UnreadableLine,
+} from './lines.ts';
 
 /** Objects as one line of JSON each, a part of the text for each part of them. */
 export async function* jsonLinesOf(parts: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
@@ -9,8 +13,8 @@ export async function* jsonLinesOf(parts: AsyncIterable<readonly object[]>): Asy
 }
 
 /**
- * Reads flat objects of JSON, one a line, one line after the other. Empty lines are left out; a line that is too long ends
- * it.
+ * Reads flat objects of JSON, one a line, one line after the other. Blank lines are left out; too many of them and a line
+ * that is too long end it.
  * @param columns the members that an object may have
  * @param numbers those that may be numbers instead of texts
  * @throws what the text throws
@@ -21,10 +25,14 @@ export async function* readJsonLines<Column extends string>(
   numbers: readonly Column[],
 ): AsyncGenerator<Line<Column> | UnreadableLine> {
   let line = 0;
-  for await (const written of splitLines(text)) {
-    line += 1;
-    if (written.length > LONGEST_LINE) return yield { line, fault: 'is too long' };
-    if (written.trim() !== '') yield { line, ...readObject(written, columns, numbers) };
+  let blank = 0;
+  for await (const lines of splitLines(text)) {
+    for (const written of lines) {
+      line += 1;
+      if (written.length > LONGEST_LINE) return yield { line, fault: 'is too long' };
+      if (written.trim() !== '') yield { line, ...readObject(written, columns, numbers) };
+      else if ((blank += 1) > MOST_BLANK_LINES) return yield { line, fault: TOO_MANY_BLANK_LINES };
+    }
   }
 }
 
@@ -52,21 +60,21 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const members = value as Readonly<Record<string, unknown>>;
     // A member that is there twice could be read in two ways.
-    const names = text.match(NAME)?.length ?? 0;
-    return names === Object.keys(members).length ? members : undefined;
+    return countMembersWritten(text) === Object.keys(members).length ? members : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string> {
+/** The lines of a text, those that a part of it completes at a time. */
+async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
   let rest = '';
   for await (const part of text) {
     const lines = (rest + part).split('\n');
     rest = lines.pop()!;
-    yield* lines;
+    yield lines;
     // Longer than any line may be: it is handed over as it is, and ends the reading.
-    if (rest.length > LONGEST_LINE) return yield rest;
+    if (rest.length > LONGEST_LINE) return yield [rest];
   }
-  if (rest !== '') yield rest;
+  if (rest !== '') yield [rest];
 }

@@ -5,6 +5,12 @@ const SHOWN = 100;
 /** The longest line of text that is read, in characters. */
 export const LONGEST_LINE = 16_384;
 
+/** The most blank lines that are read: enough for one before each line of the largest table. */
+export const MOST_BLANK_LINES = 100_000;
+
+/** What is wrong with a table that has more of them. */
+export const TOO_MANY_BLANK_LINES = `is beyond the ${MOST_BLANK_LINES} blank lines that a table may have`;
+
 /** A line of a table as it was written, by the names of its columns. */
 export interface Line<Column extends string> {
   /** Counted from 1; the heading of CSV is one. */
