@@ -3798,7 +3798,11 @@ vErrors.push(err10);
 errors++;
 }
 const len0 = data3.length;
+const enough11 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough11){
+break;
+}
 let data4 = data3[i0];
 if(typeof data4 !== "string"){
 const err11 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -4917,7 +4921,11 @@ vErrors.push(err8);
 errors++;
 }
 const len0 = data2.length;
+const enough12 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough12){
+break;
+}
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
 const err9 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -5171,7 +5179,11 @@ vErrors.push(err10);
 errors++;
 }
 const len0 = data3.length;
+const enough13 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough13){
+break;
+}
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func2(data4) > 2048){
@@ -5232,7 +5244,11 @@ vErrors.push(err15);
 errors++;
 }
 const len1 = data5.length;
+const enough14 = errors + 1000;
 for(let i1=0; i1<len1; i1++){
+if(errors >= enough14){
+break;
+}
 let data6 = data5[i1];
 if(typeof data6 === "string"){
 if(func2(data6) > 2048){
@@ -5303,7 +5319,11 @@ vErrors.push(err21);
 errors++;
 }
 const len2 = data7.length;
+const enough15 = errors + 1000;
 for(let i2=0; i2<len2; i2++){
+if(errors >= enough15){
+break;
+}
 let data8 = data7[i2];
 if(typeof data8 !== "string"){
 const err22 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -5386,7 +5406,11 @@ vErrors.push(err27);
 errors++;
 }
 const len3 = data9.length;
+const enough16 = errors + 1000;
 for(let i4=0; i4<len3; i4++){
+if(errors >= enough16){
+break;
+}
 let data10 = data9[i4];
 if(typeof data10 !== "string"){
 const err28 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -5575,7 +5599,11 @@ vErrors.push(err5);
 errors++;
 }
 const len0 = data2.length;
+const enough17 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough17){
+break;
+}
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(func2(data3) > 2048){
@@ -5636,7 +5664,11 @@ vErrors.push(err10);
 errors++;
 }
 const len1 = data4.length;
+const enough18 = errors + 1000;
 for(let i1=0; i1<len1; i1++){
+if(errors >= enough18){
+break;
+}
 let data5 = data4[i1];
 if(typeof data5 === "string"){
 if(func2(data5) > 2048){
@@ -5707,7 +5739,11 @@ vErrors.push(err16);
 errors++;
 }
 const len2 = data6.length;
+const enough19 = errors + 1000;
 for(let i2=0; i2<len2; i2++){
+if(errors >= enough19){
+break;
+}
 let data7 = data6[i2];
 if(typeof data7 !== "string"){
 const err17 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -6046,7 +6082,11 @@ vErrors.push(err11);
 errors++;
 }
 const len0 = data6.length;
+const enough20 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough20){
+break;
+}
 let data7 = data6[i0];
 if(typeof data7 === "string"){
 if(!pattern50.test(data7)){
@@ -6306,7 +6346,11 @@ vErrors.push(err32);
 errors++;
 }
 const len1 = data16.length;
+const enough21 = errors + 1000;
 for(let i2=0; i2<len1; i2++){
+if(errors >= enough21){
+break;
+}
 let data17 = data16[i2];
 if(typeof data17 === "string"){
 if(func2(data17) > 64){
@@ -6883,7 +6927,11 @@ vErrors.push(err6);
 errors++;
 }
 const len0 = data2.length;
+const enough22 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough22){
+break;
+}
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
@@ -7766,7 +7814,11 @@ vErrors.push(err13);
 errors++;
 }
 const len0 = data3.length;
+const enough23 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough23){
+break;
+}
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func2(data4) > 64){
@@ -9339,7 +9391,11 @@ vErrors.push(err2);
 errors++;
 }
 const len0 = data1.length;
+const enough24 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough24){
+break;
+}
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.app_id === undefined){
@@ -9829,7 +9885,11 @@ vErrors.push(err8);
 errors++;
 }
 const len0 = data2.length;
+const enough25 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough25){
+break;
+}
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
 const err9 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -10353,7 +10413,11 @@ vErrors.push(err9);
 errors++;
 }
 const len0 = data2.length;
+const enough26 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough26){
+break;
+}
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
@@ -10595,7 +10659,11 @@ vErrors.push(err7);
 errors++;
 }
 const len0 = data2.length;
+const enough27 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough27){
+break;
+}
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
@@ -11322,7 +11390,7 @@ return errors === 0;
 }
 
 exports.v55 = validate65;
-const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":true}},"required":["requestBody"]};
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","maxProperties":1000,"additionalProperties":true}},"required":["requestBody"]};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -11341,9 +11409,8 @@ errors++;
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-}
-else {
-const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(Object.keys(data0).length > 1000){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11353,14 +11420,25 @@ vErrors.push(err1);
 errors++;
 }
 }
-}
 else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
 }
 errors++;
 }
@@ -11749,7 +11827,11 @@ vErrors.push(err31);
 errors++;
 }
 const len0 = data11.length;
+const enough28 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough28){
+break;
+}
 let data12 = data11[i0];
 if(typeof data12 === "string"){
 if(func2(data12) > 100){
@@ -12054,7 +12136,11 @@ vErrors.push(err17);
 errors++;
 }
 const len0 = data6.length;
+const enough29 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
+if(errors >= enough29){
+break;
+}
 let data7 = data6[i0];
 if(typeof data7 === "string"){
 if(func2(data7) > 100){
@@ -12158,7 +12244,11 @@ errors++;
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough30 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough30){
+break;
+}
 if(!(key0 === "amount")){
 const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -12246,7 +12336,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough31 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough31){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -12271,7 +12365,11 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough32 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough32){
+break;
+}
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -12360,7 +12458,11 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough33 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough33){
+break;
+}
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -12385,7 +12487,11 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough34 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough34){
+break;
+}
 const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -12532,7 +12638,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough35 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough35){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -12557,7 +12667,11 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough36 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough36){
+break;
+}
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -12705,7 +12819,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough37 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough37){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -12767,7 +12885,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough38 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough38){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -12887,7 +13009,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough39 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough39){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "name"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -12994,7 +13120,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough40 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough40){
+break;
+}
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -13114,7 +13244,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough41 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough41){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "file_name"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -13221,7 +13355,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough42 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough42){
+break;
+}
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -13334,7 +13472,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough43 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough43){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -13359,7 +13501,11 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough44 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough44){
+break;
+}
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -13472,7 +13618,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough45 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough45){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -13497,7 +13647,11 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough46 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough46){
+break;
+}
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -13619,7 +13773,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough47 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough47){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -13647,7 +13805,11 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
+const enough48 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough48){
+break;
+}
 if(!((key1 === "limit") || (key1 === "cursor"))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -13814,7 +13976,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough49 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough49){
+break;
+}
 if(!(key0 === "agent_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -13876,7 +14042,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough50 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough50){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -13973,7 +14143,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough51 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough51){
+break;
+}
 if(!(key0 === "receiver_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -14035,7 +14209,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough52 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough52){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -14132,7 +14310,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough53 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough53){
+break;
+}
 if(!(key0 === "token_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -14194,7 +14376,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough54 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough54){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -14291,7 +14477,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough55 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough55){
+break;
+}
 if(!(key0 === "client_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -14353,7 +14543,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough56 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough56){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -14450,7 +14644,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough57 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough57){
+break;
+}
 if(!(key0 === "client_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -14512,7 +14710,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough58 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough58){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -14654,7 +14856,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough59 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough59){
+break;
+}
 if(!(key0 === "authorization_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -14716,7 +14922,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough60 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough60){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -14796,7 +15006,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough61 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough61){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -14824,7 +15038,11 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
+const enough62 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough62){
+break;
+}
 if(!(func32.call(schema26.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -15236,7 +15454,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough63 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough63){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -15298,7 +15520,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough64 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough64){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -15395,7 +15621,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough65 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough65){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -15457,7 +15687,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough66 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough66){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -15601,7 +15835,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough67 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough67){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -15666,7 +15904,11 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
+const enough68 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough68){
+break;
+}
 if(!((((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q")) || (key1 === "limit")) || (key1 === "cursor"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -15991,7 +16233,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough69 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough69){
+break;
+}
 if(!(key0 === "app_id")){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -16063,7 +16309,11 @@ vErrors.push(err8);
 }
 errors++;
 }
+const enough70 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough70){
+break;
+}
 if(!((key1 === "status") || (key1 === "tier"))){
 const err9 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -16230,7 +16480,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough71 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough71){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -16292,7 +16546,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough72 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough72){
+break;
+}
 if(!((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -16549,7 +16807,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough73 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough73){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "license_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -16646,7 +16908,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough74 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough74){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -16753,7 +17019,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough75 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough75){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "license_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -16850,7 +17120,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough76 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough76){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -16993,7 +17267,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough77 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough77){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -17058,7 +17336,11 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
+const enough78 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough78){
+break;
+}
 if(!((((((((key1 === "limit") || (key1 === "cursor")) || (key1 === "q")) || (key1 === "banned")) || (key1 === "tier")) || (key1 === "hwid_bound")) || (key1 === "created_since")) || (key1 === "created_until"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -17431,7 +17713,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough79 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough79){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -17493,7 +17779,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough80 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough80){
+break;
+}
 if(!((((((key1 === "q") || (key1 === "banned")) || (key1 === "tier")) || (key1 === "hwid_bound")) || (key1 === "created_since")) || (key1 === "created_until"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -17808,7 +18098,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough81 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough81){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "user_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -17905,7 +18199,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough82 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough82){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -18012,7 +18310,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough83 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough83){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "user_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -18109,7 +18411,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough84 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough84){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -18251,7 +18557,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough85 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough85){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -18316,7 +18626,11 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
+const enough86 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough86){
+break;
+}
 if(!((key1 === "limit") || (key1 === "cursor"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -18493,7 +18807,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough87 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough87){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "ban_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -18590,7 +18908,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough88 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough88){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -18697,7 +19019,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough89 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough89){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "name"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -18804,7 +19130,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough90 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough90){
+break;
+}
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -18911,7 +19241,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough91 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough91){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "user_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -19011,7 +19345,11 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.limit === undefined){
 data3.limit = 20;
 }
+const enough92 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough92){
+break;
+}
 if(!((key1 === "limit") || (key1 === "cursor"))){
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -19198,7 +19536,11 @@ vErrors.push(err3);
 }
 errors++;
 }
+const enough93 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough93){
+break;
+}
 if(!(((key0 === "app_id") || (key0 === "user_id")) || (key0 === "name"))){
 const err4 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -19340,7 +19682,11 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+const enough94 = errors + 1000;
 for(const key1 in data4){
+if(errors >= enough94){
+break;
+}
 const err16 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err16];
@@ -19447,7 +19793,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough95 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough95){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "file_name"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -19554,7 +19904,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough96 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough96){
+break;
+}
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -19662,7 +20016,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough97 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough97){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "file_name"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -19769,7 +20127,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough98 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough98){
+break;
+}
 if(!((key1 === "version") || (key1 === "authenticated_only"))){
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -19996,7 +20358,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough99 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough99){
+break;
+}
 if(!(key0 === "reseller_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -20058,7 +20424,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough100 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough100){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -20155,7 +20525,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough101 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough101){
+break;
+}
 if(!(key0 === "reseller_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -20217,7 +20591,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough102 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough102){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -20359,7 +20737,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough103 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough103){
+break;
+}
 if(!(key0 === "reseller_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -20424,7 +20806,11 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
+const enough104 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough104){
+break;
+}
 if(!((key1 === "limit") || (key1 === "cursor"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -20601,7 +20987,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough105 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough105){
+break;
+}
 if(!((key0 === "reseller_id") || (key0 === "token_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -20698,7 +21088,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough106 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough106){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -20775,7 +21169,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough107 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough107){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -20803,7 +21201,11 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
+const enough108 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough108){
+break;
+}
 if(!((((key1 === "limit") || (key1 === "cursor")) || (key1 === "status")) || (key1 === "app_id"))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21028,7 +21430,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough109 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough109){
+break;
+}
 if(!(key0 === "license_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21090,7 +21496,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough110 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough110){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -21232,7 +21642,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough111 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough111){
+break;
+}
 if(!(key0 === "user_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21294,7 +21708,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough112 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough112){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -21392,7 +21810,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough113 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough113){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21457,7 +21879,11 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
+const enough114 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough114){
+break;
+}
 if(!(((((key1 === "after") || (key1 === "order")) || (key1 === "type")) || (key1 === "user_id")) || (key1 === "limit"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21717,7 +22143,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough115 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough115){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21779,7 +22209,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough116 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough116){
+break;
+}
 if(!(key1 === "type")){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -21958,7 +22392,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough117 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough117){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "webhook_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -22055,7 +22493,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough118 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough118){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -22162,7 +22604,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough119 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough119){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "webhook_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -22259,7 +22705,11 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough120 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough120){
+break;
+}
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -22411,7 +22861,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+const enough121 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough121){
+break;
+}
 if(!((key0 === "app_id") || (key0 === "webhook_id"))){
 const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -22511,7 +22965,11 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.limit === undefined){
 data3.limit = 20;
 }
+const enough122 = errors + 1000;
 for(const key1 in data3){
+if(errors >= enough122){
+break;
+}
 if(!((((key1 === "limit") || (key1 === "cursor")) || (key1 === "state")) || (key1 === "type"))){
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -22756,7 +23214,11 @@ vErrors.push(err3);
 }
 errors++;
 }
+const enough123 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough123){
+break;
+}
 if(!(((key0 === "app_id") || (key0 === "webhook_id")) || (key0 === "delivery_id"))){
 const err4 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -22888,7 +23350,11 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+const enough124 = errors + 1000;
 for(const key1 in data4){
+if(errors >= enough124){
+break;
+}
 const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err15];
@@ -23005,7 +23471,11 @@ vErrors.push(err3);
 }
 errors++;
 }
+const enough125 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough125){
+break;
+}
 if(!(((key0 === "app_id") || (key0 === "webhook_id")) || (key0 === "delivery_id"))){
 const err4 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -23137,7 +23607,11 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+const enough126 = errors + 1000;
 for(const key1 in data4){
+if(errors >= enough126){
+break;
+}
 const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err15];
@@ -23281,7 +23755,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough127 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough127){
+break;
+}
 if(!(key0 === "app_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -23343,7 +23821,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough128 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough128){
+break;
+}
 if(!((key1 === "from") || (key1 === "to"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -23512,7 +23994,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough129 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough129){
+break;
+}
 if(!(key0 === "checkout_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -23574,7 +24060,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough130 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough130){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -23671,7 +24161,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough131 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough131){
+break;
+}
 if(!(key0 === "plan_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -23733,7 +24227,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough132 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough132){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -23810,7 +24308,11 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough133 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough133){
+break;
+}
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -23838,7 +24340,11 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
+const enough134 = errors + 1000;
 for(const key1 in data1){
+if(errors >= enough134){
+break;
+}
 if(!(((key1 === "limit") || (key1 === "cursor")) || (key1 === "developer_id"))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -24040,7 +24546,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough135 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough135){
+break;
+}
 if(!(key0 === "invoice_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -24102,7 +24612,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough136 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough136){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -24244,7 +24758,11 @@ vErrors.push(err1);
 }
 errors++;
 }
+const enough137 = errors + 1000;
 for(const key0 in data0){
+if(errors >= enough137){
+break;
+}
 if(!(key0 === "key_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
@@ -24306,7 +24824,11 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough138 = errors + 1000;
 for(const key1 in data2){
+if(errors >= enough138){
+break;
+}
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];

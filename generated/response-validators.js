@@ -298,7 +298,7 @@ return errors === 0;
 
 exports.v1 = validate12;
 const schema16 = {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string","format":"uri"},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"instance":{"type":"string"},"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]*$"},"hint":{"type":"string"},"docs_url":{"type":"string","format":"uri"},"timestamp":{"type":"string","format":"date-time"},"request_id":{"type":"string"},"retry_after":{"type":"integer"},"server_time":{"type":"string","format":"date-time"},"scope":{"type":"string"},"amount":{"type":"number"},"currency":{"type":"string"},"description":{"type":"string"},"error":{"type":"string"},"claim_url":{"type":"string","format":"uri"},"claim_token":{"type":"string"},"claim_token_expires":{"type":"string","format":"date-time"},"err":{"type":"string"},"errors":{"$ref":"#/components/schemas/Faults"}}};
-const schema17 = {"type":"array","items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
+const schema17 = {"type":"array","maxItems":100,"items":{"type":"object","required":["pointer","detail"],"properties":{"pointer":{"type":"string"},"detail":{"type":"string"}}}};
 const formats2 = module0.fullFormats.uri;
 const pattern0 = new RegExp("^[A-Z][A-Z0-9_]*$", "u");
 
@@ -695,12 +695,8 @@ errors++;
 if(data.errors !== undefined){
 let data21 = data.errors;
 if(Array.isArray(data21)){
-const len0 = data21.length;
-for(let i0=0; i0<len0; i0++){
-let data22 = data21[i0];
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.pointer === undefined){
-const err32 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data21.length > 100){
+const err32 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -709,8 +705,12 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(data22.detail === undefined){
-const err33 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+const len0 = data21.length;
+for(let i0=0; i0<len0; i0++){
+let data22 = data21[i0];
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.pointer === undefined){
+const err33 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -719,9 +719,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(data22.pointer !== undefined){
-if(typeof data22.pointer !== "string"){
-const err34 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.detail === undefined){
+const err34 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -730,10 +729,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-if(data22.detail !== undefined){
-if(typeof data22.detail !== "string"){
-const err35 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.pointer !== undefined){
+if(typeof data22.pointer !== "string"){
+const err35 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -743,9 +741,9 @@ vErrors.push(err35);
 errors++;
 }
 }
-}
-else {
-const err36 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.detail !== undefined){
+if(typeof data22.detail !== "string"){
+const err36 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -757,7 +755,7 @@ errors++;
 }
 }
 else {
-const err37 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err37 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -769,12 +767,24 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
 }
 errors++;
 }
@@ -1193,12 +1203,8 @@ errors++;
 if(data.errors !== undefined){
 let data18 = data.errors;
 if(Array.isArray(data18)){
-const len0 = data18.length;
-for(let i0=0; i0<len0; i0++){
-let data19 = data18[i0];
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.pointer === undefined){
-const err34 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
+if(data18.length > 100){
+const err34 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1207,8 +1213,12 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(data19.detail === undefined){
-const err35 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+let data19 = data18[i0];
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.pointer === undefined){
+const err35 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "pointer"},message:"must have required property '"+"pointer"+"'"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1217,9 +1227,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(data19.pointer !== undefined){
-if(typeof data19.pointer !== "string"){
-const err36 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data19.detail === undefined){
+const err36 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1228,10 +1237,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-if(data19.detail !== undefined){
-if(typeof data19.detail !== "string"){
-const err37 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data19.pointer !== undefined){
+if(typeof data19.pointer !== "string"){
+const err37 = {instancePath:instancePath+"/errors/" + i0+"/pointer",schemaPath:"#/components/schemas/Faults/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1241,9 +1249,9 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
-else {
-const err38 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data19.detail !== undefined){
+if(typeof data19.detail !== "string"){
+const err38 = {instancePath:instancePath+"/errors/" + i0+"/detail",schemaPath:"#/components/schemas/Faults/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1255,7 +1263,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err39 = {instancePath:instancePath+"/errors/" + i0,schemaPath:"#/components/schemas/Faults/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1267,12 +1275,24 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err40 = {instancePath:instancePath+"/errors",schemaPath:"#/components/schemas/Faults/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
 }
 errors++;
 }

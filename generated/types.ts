@@ -5259,7 +5259,10 @@ export interface components {
             err?: string;
             errors?: components["schemas"]["Faults"];
         };
-        /** @description Every fault of a request that failed validation. */
+        /**
+         * @description The faults of a request that failed validation: all of them when there are at most 100. When there are more, the
+         *     first 100 are listed and `detail` says so.
+         */
         Faults: {
             /** @description JSON Pointer (RFC 6901) into the body, or `query/…`, `path/…` and `header/…` for parameters. */
             pointer: string;

@@ -21,16 +21,15 @@ export class ContractValidator extends OpenAPIValidator {
 
   /**
    * Fills the contract's defaults into the request.
-   * @returns all faults
+   * @returns all faults, though of a list that is wrong throughout the first ones only
    */
   override validateRequest(request: Request, operation: Operation): ValidationResult {
     const { params, query, headers, requestBody } = this.#router.parseRequest(request, operation);
     const parts = { path: params, query, header: headers, cookie: {} };
     if (requestBody !== undefined) Object.assign(parts, { requestBody });
-    const errors: ErrorObject[] = [];
-    for (const validate of this.#validators[operation.operationId!]!) {
-      if (!validate(parts)) errors.push(...validate.errors!);
-    }
+    const errors: ErrorObject[] = this.#validators[operation.operationId!]!.flatMap((validate) =>
+      validate(parts) ? [] : validate.errors!,
+    );
     return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
   }
 }

@@ -6,7 +6,7 @@ const SHOWN = 100;
 
 /**
  * The answer to a request that the contract's validators refuse: each fault once, bodies by JSON Pointer. Of more than 100
- * the first 100 are listed, and `detail` says how many there are.
+ * the first 100 are listed, and `detail` says so.
  * @param errors of the generated validators
  */
 export function validationFailed(errors: readonly ErrorObject[]): ApiError {
@@ -16,7 +16,10 @@ export function validationFailed(errors: readonly ErrorObject[]): ApiError {
     faults.set(`${fault.pointer} ${fault.detail}`, fault);
   }
   const count = faults.size;
-  const detail = `${count} ${count === 1 ? 'member of the request is' : 'members of the request are'} not valid.`;
+  const detail =
+    count > SHOWN
+      ? `More than ${SHOWN} members of the request are not valid; the first ${SHOWN} are listed.`
+      : `${count} ${count === 1 ? 'member of the request is' : 'members of the request are'} not valid.`;
   return new ApiError('VALIDATION_FAILED', { detail, errors: [...faults.values()].slice(0, SHOWN) });
 }
 

@@ -2,7 +2,10 @@ import type { Ajv, AnySchemaObject } from 'ajv';
 import { type Document, OpenAPIBackend, ValidationContext } from 'openapi-backend';
 import { type Contract, operationsOf } from './document.ts';
 import { constraintsOf, sourceAjv } from './schema.ts';
-import { BANNER, type Section, standaloneModule } from './standalone.ts';
+import { BANNER, type Section, endingEarly, standaloneModule } from './standalone.ts';
+
+/** More than a problem lists; each item of a list may have several that come to the same. */
+const FAULTS_OF_A_LOOP = 1000;
 
 /** The two kinds of schema that openapi-backend compiles for a request, with the ajv options that differ. */
 function sections() {
@@ -75,10 +78,11 @@ export async function requestValidators(contract: Contract): Promise<string> {
   if (missing.length > 0) {
     throw new Error(`no request validator for ${missing.map(({ operationId }) => operationId).join(', ')}`);
   }
-  return standaloneModule(
+  const source = standaloneModule(
     Object.values(parts),
     `export const requestValidators = {\n${[...rows.values()].join('')}};\n`,
   );
+  return endingEarly(source, FAULTS_OF_A_LOOP);
 }
 
 /** The types of `request-validators.js`. */

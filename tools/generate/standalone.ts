@@ -35,6 +35,28 @@ export function standaloneModule(sections: readonly Section[], exports: string):
   return [BANNER, ...imports, '\n', ...bodies, '\n', exports].join('');
 }
 
+/** A loop that may find faults in each of its steps. */
+const LOOP = /^for\((?:let i\d+=0; i\d+<len\d+; i\d+\+\+|const \w+ in \w+)\)\{$/gm;
+/** A loop that stops at what it looks for: that a list has something twice. */
+const SEARCH = /^for\(;i\d+--;\)\{$/gm;
+
+/**
+ * Has each loop of compiled validators end after so many faults: with `allErrors` they would collect one for each item of
+ * the largest body. Faults are counted from where the loop begins, so that one that was cut short has always found some.
+ * @throws Error for a loop of an unknown form, such as the search in a list of objects, which is quadratic
+ */
+export function endingEarly(source: string, faults: number): string {
+  let loops = source.match(SEARCH)?.length ?? 0;
+  const ending = source.replace(LOOP, (loop) => {
+    loops += 1;
+    return `const enough${loops} = errors + ${faults};\n${loop}\nif(errors >= enough${loops}){\nbreak;\n}`;
+  });
+  if (loops !== (source.match(/\b(?:for|while)\s*\(|\bdo\s*\{/g)?.length ?? 0)) {
+    throw new Error('the validators have a loop of an unknown form');
+  }
+  return ending;
+}
+
 /** Node imports a CommonJS module as its `exports`, vitest as its `exports.default`. */
 function importOf(path: string, name: string): string {
   const imported = `import ${name}Exports from '${path}.js';\n`;

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { unbounded } from '../../tools/check-bounds.ts';
+import { readContract } from '../../tools/generate/document.ts';
+import { endingEarly } from '../../tools/generate/standalone.ts';
+
+// Faults are planted as plain JSON.
+type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
+
+/** What is found after a change to the contract. */
+function found(change: (contract: Json) => void): string[] {
+  const contract: Json = readContract('openapi.yaml');
+  change(contract);
+  return unbounded(contract);
+}
+
+test('the contract has no fault', () => {
+  expect(found(() => {})).toEqual([]);
+});
+
+test('lists and maps without a limit are found wherever a request has them', () => {
+  const faults = found(({ components: { schemas } }) => {
+    delete schemas.Tiers.maxItems;
+    schemas.CreateBanRequest.properties.network = { type: 'array', items: { type: 'string' } };
+    schemas.RegisterRequest.allOf = [{ properties: { more: { type: 'object', additionalProperties: {} } } }];
+  });
+  expect(faults.sort()).toEqual([
+    '#/components/schemas/CreateBanRequest/properties/network: has no maxItems',
+    '#/components/schemas/RegisterRequest/allOf/0/properties/more: has no maxProperties',
+    '#/components/schemas/Tiers: has no maxItems',
+  ]);
+});
+
+test('a list of objects that must be unique is found', () => {
+  const faults = found(({ components: { schemas } }) => {
+    schemas.CreateBanRequest.properties.network = {
+      type: 'array',
+      maxItems: 9,
+      uniqueItems: true,
+      items: { type: 'object' },
+    };
+  });
+  expect(faults).toEqual([
+    '#/components/schemas/CreateBanRequest/properties/network: has uniqueItems of something else than scalars',
+  ]);
+});
+
+test('answers may be of any length', () => {
+  expect(found(({ components }) => (components.schemas.License.properties.x = { type: 'array' }))).toEqual(
+    [],
+  );
+});
+
+test('validators with a loop that would not end early stop the build', () => {
+  expect(endingEarly('for(let i0=0; i0<len0; i0++){\n}', 5)).toContain('errors + 5');
+  for (const loop of ['for(let j0=0; j0<9; j0++){', 'while (true) {', 'for(;i0--;){\nfor(j0 = i0; j0--;){']) {
+    expect(() => endingEarly(loop, 5), loop).toThrow(/loop/);
+  }
+});
