@@ -7,6 +7,17 @@ export interface Fault {
   readonly detail: string;
 }
 
+/** The most faults that a response lists. */
+export const MOST_FAULTS = 100;
+
+/** The detail of an error that lists faults of members of the request. @param count how many there are */
+export function faultsDetail(count: number): string {
+  if (count > MOST_FAULTS) {
+    return `More than ${MOST_FAULTS} members of the request are not valid; the first ${MOST_FAULTS} are listed.`;
+  }
+  return `${count} ${count === 1 ? 'member of the request is' : 'members of the request are'} not valid.`;
+}
+
 type StatusOf<Code extends ErrorCode> = (typeof catalogue)[Code]['statuses'][number];
 
 export interface ApiErrorOptions<Code extends ErrorCode> {
@@ -14,6 +25,7 @@ export interface ApiErrorOptions<Code extends ErrorCode> {
   readonly status?: StatusOf<Code>;
   /** What is wrong with this request, where the catalogue's own words are too general. */
   readonly detail?: string;
+  /** Of more than `MOST_FAULTS` the first ones are listed. */
   readonly errors?: readonly Fault[];
   /** Seconds after which a retry is worth it. */
   readonly retryAfter?: number;
@@ -41,7 +53,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.code = code;
     this.status = options.status ?? catalogue[code].statuses[0];
     this.detail = detail;
-    this.errors = options.errors;
+    this.errors = options.errors?.slice(0, MOST_FAULTS);
     this.retryAfter = options.retryAfter;
     this.challenge = options.challenge;
     this.members = options.members;

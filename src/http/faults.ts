@@ -1,8 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { ApiError, type Fault } from '../errors/api-error.ts';
-
-/** More would make a long answer of a request that is wrong throughout. */
-const SHOWN = 100;
+import { ApiError, faultsDetail, type Fault } from '../errors/api-error.ts';
 
 /**
  * The answer to a request that the contract's validators refuse: each fault once, bodies by JSON Pointer. Of more than 100
@@ -15,12 +12,10 @@ export function validationFailed(errors: readonly ErrorObject[]): ApiError {
     const fault = toFault(error);
     faults.set(`${fault.pointer} ${fault.detail}`, fault);
   }
-  const count = faults.size;
-  const detail =
-    count > SHOWN
-      ? `More than ${SHOWN} members of the request are not valid; the first ${SHOWN} are listed.`
-      : `${count} ${count === 1 ? 'member of the request is' : 'members of the request are'} not valid.`;
-  return new ApiError('VALIDATION_FAILED', { detail, errors: [...faults.values()].slice(0, SHOWN) });
+  return new ApiError('VALIDATION_FAILED', {
+    detail: faultsDetail(faults.size),
+    errors: [...faults.values()],
+  });
 }
 
 function toFault(error: ErrorObject): Fault {

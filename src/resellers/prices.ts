@@ -1,4 +1,4 @@
-import { ApiError, type Fault } from '../errors/api-error.ts';
+import { ApiError, faultsDetail, type Fault } from '../errors/api-error.ts';
 import { fromMinor, toMinor } from '../money/money.ts';
 import type { NamedPriceRow, PriceRow } from './price-store.ts';
 import { costOfKey } from './reseller-state.ts';
@@ -66,10 +66,7 @@ export function toPriceRows(
   if (faults.length > 0) {
     const { pointer, detail } = faults[0]!;
     throw new ApiError('VALIDATION_FAILED', {
-      detail:
-        faults.length === 1
-          ? `${pointer} ${detail}.`
-          : `${faults.length} members of the request are not valid.`,
+      detail: faults.length === 1 ? `${pointer} ${detail}.` : faultsDetail(faults.length),
       errors: faults,
     });
   }

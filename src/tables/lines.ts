@@ -1,6 +1,4 @@
-import { ApiError, type Fault } from '../errors/api-error.ts';
-
-const SHOWN = 100;
+import { ApiError, MOST_FAULTS, type Fault } from '../errors/api-error.ts';
 
 /** The longest line of text that is read, in characters. */
 export const LONGEST_LINE = 16_384;
@@ -38,12 +36,12 @@ export class LineFaults {
 
   add(line: number, detail: string): void {
     this.#lines.add(line);
-    if (this.#shown.length < SHOWN) this.#shown.push({ pointer: `/line/${line}`, detail });
+    if (this.#shown.length < MOST_FAULTS) this.#shown.push({ pointer: `/line/${line}`, detail });
   }
 
   /** For whoever stops to look when no more faults would be shown. @returns whether it is so */
   cutShort(): boolean {
-    this.#cutShort ||= this.#shown.length === SHOWN;
+    this.#cutShort ||= this.#shown.length === MOST_FAULTS;
     return this.#cutShort;
   }
 
