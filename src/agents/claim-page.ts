@@ -83,7 +83,9 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
       const seen = await store.findClaimByView(knex, digest);
       if (!seen || seen.email === null || stateOf(seen) !== 'open') return undefined;
       const account = await developers.find(knex, seen.email);
-      const who = account?.hasPassword ? await developers.ownerOf(seen.email, password, client) : undefined;
+      const who = account?.hasPassword
+        ? await developers.ownerOf(seen.email, password, client, digest)
+        : undefined;
       if (account?.hasPassword && !who) return { denied: true };
       const isChosen = !account?.hasPassword && chosen !== '';
       if (isChosen && !canBeChosen(chosen)) return { denied: true };

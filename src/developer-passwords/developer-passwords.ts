@@ -160,7 +160,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const profile = await developers.profile(developerId);
       if (!profile) throw new ApiError('UNAUTHORIZED');
       const invalid = () => new ApiError('INVALID_CREDENTIALS', { status: 403 });
-      const who = await developers.ownerOf(profile.email, current, { address });
+      const who = await developers.ownerOf(profile.email, current, { address }, sessionDigest);
       if (!who) throw invalid();
       const passwordHash = await developers.hashPassword(next);
       await knex.transaction(async (trx) => {

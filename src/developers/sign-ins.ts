@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Limits } from '../limits/limits.ts';
+import type { Account, Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -47,9 +47,11 @@ export interface SignIns {
   holdSession(trx: Knex.Transaction, actor: Pick<Actor, 'developerId' | 'sessionDigest'>): Promise<void>;
   /**
    * Whose password it is, asked and counted as a login is; undefined when it is not that of the address.
+   * @param holding digest of something secret that strangers do not have, such as a session: while the client's address is
+   *   closed to the account by failures without it, the right password is still let in with it
    * @throws ApiError TOO_MANY_REQUESTS
    */
-  ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined>;
+  ownerOf(email: string, password: string, client: Client, holding?: Buffer): Promise<SignedIn | undefined>;
   /**
    * Ends a session: no request that begins after this returns is let in with it.
    * @param sessionDigest SHA-256 of its token
@@ -137,17 +139,24 @@ export function createSignIns(deps: Dependencies): SignIns & {
     await audit.record(trx, actor, { action, target: developerId });
   }
 
-  async function ownerOf(email: string, password: string, client: Client): Promise<SignedIn | undefined> {
+  async function ownerOf(
+    email: string,
+    password: string,
+    client: Client,
+    holding?: Buffer,
+  ): Promise<SignedIn | undefined> {
     const emailKey = email.toLowerCase();
     passwords.assertRoom();
     const account = ['developer', emailKey, addressBlock(client.address)];
+    const accounts: [Account, ...Account[]] = [account];
+    if (holding) accounts.push([...account, holding.toString('base64')]);
     const developer = await store.findDeveloper(knex, emailKey);
     const { valid, rehashed } = await passwords.verify(developer?.password_hash, password);
     if (!developer || !valid) {
-      await limits.countFailure([account]);
+      await limits.countFailure(accounts);
       return undefined;
     }
-    await limits.assertMayTry([account]);
+    await limits.assertMayTry(accounts);
     if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
     return { developerId: developer.developer_id, generation: developer.sign_in_generation };
   }

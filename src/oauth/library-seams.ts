@@ -68,8 +68,8 @@ export function joinSeams(
   provider.Client.prototype.compareClientSecret = async function compare(this: { clientId: string }, secret) {
     const account = ['oauth_client', this.clientId, addressBlock(exchanges.getStore()?.address ?? '')];
     const isRight = await compareClientSecret.call(this as never, secret);
-    if (isRight) await limits.assertMayTry([account]);
-    else await limits.countFailure([account]);
+    // A right one is let in whatever others behind its address have failed: it has too many bits to be guessed.
+    if (!isRight) await limits.countFailure([account]);
     return isRight;
   };
 

@@ -161,6 +161,7 @@ export function createLogins(deps: Dependencies): Logins {
     const user = await store.findUserById(knex, holder.userId);
     if (!user) throw new ApiError('LICENSE_NOT_FOUND');
     if (user.license_id !== holder.licenseId) await assertOwnMachine(user, origin);
+    await assertMachineMayWait(application, user, origin);
     const session = await sessions.prepare(appId, user.user_id, form);
     await transaction(ofKey(appId, licenseKey), async (trx) => {
       const current = await holdOpen(trx, appId);
@@ -174,14 +175,27 @@ export function createLogins(deps: Dependencies): Logins {
   }
 
   /**
-   * Anybody with a key of his own can redeem it for an account: it opens that account on its own machine alone, and must not
-   * try machines until one fits.
+   * Anybody with a key of their own can redeem it for an account: it opens that account on its own machine alone, and must not
+   * try machines until one fits. The own machine is asked about no failures: those of others behind its address never keep it out.
    */
   async function assertOwnMachine(user: store.UserRow, origin: Origin): Promise<void> {
-    const account = atAddress(user.app_id, user.user_id, origin.client);
-    await limits.assertMayTry([account]);
-    if (user.hwid_digest && timingSafeEqual(user.hwid_digest, origin.hwidDigest)) return;
-    await limits.countFailure([account]);
+    if (isSameMachine(user.hwid_digest, origin.hwidDigest)) return;
+    await limits.countFailure([atAddress(user.app_id, user.user_id, origin.client)]);
+    throw new ApiError('HWID_MISMATCH');
+  }
+
+  /**
+   * Refuses a machine that could not log in anyway, before it waits for its turn: the line of an account is for its own machine
+   * where hardware is locked.
+   */
+  async function assertMachineMayWait(
+    { appId, hwidLock }: Application,
+    user: store.UserRow,
+    { hwidDigest, client }: Origin,
+  ): Promise<void> {
+    if (!hwidLock || user.hwid_digest === null || isSameMachine(user.hwid_digest, hwidDigest)) return;
+    const { user_id: userId } = user;
+    await bans.assertNone(knex, appId, { userId, hwidDigests: [hwidDigest], address: client.address });
     throw new ApiError('HWID_MISMATCH');
   }
 
@@ -195,6 +209,7 @@ export function createLogins(deps: Dependencies): Logins {
       turns.assertRoom(account);
       await screen(application, origin);
       const user = await credentials.check(appId, { username, password }, origin);
+      await assertMachineMayWait(application, user, origin);
       const session = await sessions.prepare(appId, user.user_id, form);
       await transaction(account, async (trx) => {
         const current = await holdOpen(trx, appId);
@@ -253,8 +268,12 @@ function assertOpen(application: Application): void {
   if (application.status === 'paused') throw new ApiError('APPLICATION_PAUSED');
 }
 
+function isSameMachine(bound: Buffer | null, hwidDigest: Buffer): boolean {
+  return bound !== null && timingSafeEqual(bound, hwidDigest);
+}
+
 function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
-  if (!bound || !timingSafeEqual(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
+  if (!isSameMachine(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
 }
 
 /** A user whose name is his id, and who has no password. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { connectTo } from '../support/database.ts';
-import { newApp, newUser, type App } from '../support/fixtures.ts';
+import { newApp, newHwid, newUser, type App } from '../support/fixtures.ts';
 import { expectError } from '../operations/support/errors.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -75,5 +75,27 @@ test.each(['password', 'licence'])(
     await letGo();
     for (const { status } of await Promise.all(logins)) expect([200, 429, 503]).toContain(status);
     expect((await login()).status).toBe(200);
+  },
+);
+
+test.each(['password', 'license'])(
+  'logins by %s from machines that may not log in do not stand in the line of the machine that may',
+  async (by) => {
+    const app = await newApp(api);
+    const user = await newUser(api, app);
+    const [license_key] = await app.keys(1);
+    const keyHwid = newHwid();
+    const login = (hwid: string): Promise<Answer<object>> =>
+      by === 'password'
+        ? api.login(app.with({ ...user, hwid }))
+        : api.post('/api/v2/client/login-license', { app_id: app.app_id, license_key, hwid });
+    const own = by === 'password' ? user.hwid : keyHwid;
+    expect((await login(own)).status).toBe(200);
+    const letGo = await holdUsers(app);
+    // More than a line has room for: each of them is answered while the user is held.
+    for (let n = 0; n < 40; n += 1) expectError(await login(newHwid()), 403, 'HWID_MISMATCH');
+    const waiting = login(own);
+    await letGo();
+    expect((await waiting).status).toBe(200);
   },
 );
