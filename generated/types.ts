@@ -87,8 +87,8 @@ export interface paths {
          *     the switch `hwid_lock` says: otherwise 403 `HWID_MISMATCH`.
          *
          *     Unknown keys, and those of another application, give 404 `LICENSE_NOT_FOUND`; banned, paused and late ones 400
-         *     `LICENSE_UNUSABLE`. After 10 wrong machines in a minute for one user from one address, and when too many logins
-         *     wait: 429. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
+         *     `LICENSE_UNUSABLE`. After 10 wrong machines in a minute for one user from one address further ones get 429; the
+         *     machine that the user is bound to still logs in. When too many logins wait: 429. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
          *     subscription, bans and VPN blocking refuse as they do at login.
          *
          *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and

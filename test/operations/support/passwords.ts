@@ -24,7 +24,10 @@ export const meStatus = async (api: Api, token: string) =>
   (await api.call('GET', '/api/v2/dev/me', undefined, { token })).status;
 
 /** The tokens of all mails to an address; those of one moment have no order. */
-export async function tokensFor({ mailbox }: Pick<MailedService, 'mailbox'>, email: string): Promise<string[]> {
+export async function tokensFor(
+  { mailbox }: Pick<MailedService, 'mailbox'>,
+  email: string,
+): Promise<string[]> {
   const mails = (await mailbox()).filter(({ to }) => to?.[0]?.address === email);
   return mails.flatMap(({ text }) => /\/account\/password\/([\w-]{43})\n/.exec(text ?? '')?.[1] ?? []);
 }
