@@ -50,6 +50,45 @@ export async function findBanKind(
   return rows[0]?.kind;
 }
 
+/** A machine, and where it is. */
+export interface BannableClient {
+  readonly hwidDigest: Buffer;
+  readonly address: string;
+}
+
+/** Which of many machines (their digests in hexadecimal) and addresses have a ban in force against them. */
+export async function findBannedClients(
+  db: Knex,
+  appId: string,
+  clients: readonly BannableClient[],
+  now: Date,
+): Promise<{ readonly machines: ReadonlySet<string>; readonly addresses: ReadonlySet<string> }> {
+  const { rows } = await db.raw<{ rows: { machine: string | null; address: string | null }[] }>(
+    `select encode(m.digest, 'hex') as machine, null as address from unnest(:hwidDigests::bytea[]) m (digest)
+     where exists (
+       select from bans where app_id = :appId and kind = 'hardware' and hwid_digest = m.digest
+         and (expires_at is null or expires_at > :now)
+     )
+     union all
+     select null, a.address from unnest(:addresses::text[]) a (address)
+     where exists (
+       select from bans where app_id = :appId and kind = 'network' and network >>= a.address::inet
+         and (expires_at is null or expires_at > :now)
+     )`,
+    {
+      appId,
+      now,
+      hwidDigests: clients.map(({ hwidDigest }) => hwidDigest),
+      addresses: [...new Set(clients.map(({ address }) => address))],
+    } as unknown as Record<string, Knex.RawBinding>,
+  );
+  const named = (values: (string | null)[]) => new Set(values.filter((value) => value !== null));
+  return {
+    machines: named(rows.map(({ machine }) => machine)),
+    addresses: named(rows.map(({ address }) => address)),
+  };
+}
+
 export async function insertBan(trx: Knex.Transaction, row: BanRow): Promise<void> {
   await trx('bans').insert(row);
 }

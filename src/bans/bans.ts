@@ -38,6 +38,11 @@ export interface Bans {
    * @throws ApiError USER_BANNED, HWID_BANNED, ADDRESS_BANNED
    */
   assertNone(db: Knex, appId: string, subject: store.Subject): Promise<void>;
+  /**
+   * The refusals of many clients of an application, for bans of machines and networks, in one statement.
+   * @returns in the order of the clients; undefined for those who are not banned
+   */
+  findRefusals(appId: string, clients: readonly store.BannableClient[]): Promise<(ApiError | undefined)[]>;
   /** Adds a ban inside the caller's transaction, which holds the user who is banned, and for the other kinds the application alone. */
   add(trx: Knex.Transaction, appId: string, banned: Banned, terms: Terms): Promise<Ban>;
   list(appId: string, page: PageRequest): Promise<Page<Ban>>;
@@ -98,6 +103,15 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
     async assertNone(db, appId, subject) {
       const kind = await store.findBanKind(db, appId, subject, clock.now());
       if (kind) throw new ApiError(CODES[kind]);
+    },
+
+    async findRefusals(appId, clients) {
+      const { machines, addresses } = await store.findBannedClients(knex, appId, clients, clock.now());
+      return clients.map(({ hwidDigest, address }) => {
+        // In the order of `assertNone`.
+        if (addresses.has(address)) return new ApiError(CODES.network);
+        return machines.has(hwidDigest.toString('hex')) ? new ApiError(CODES.hardware) : undefined;
+      });
     },
 
     add,

@@ -1,22 +1,22 @@
-import pLimit from 'p-limit';
-import type { Bans } from '../bans/bans.ts';
+import type { Banned, Bans } from '../bans/bans.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { PublishedEvent } from '../events/events.ts';
 import { isWithin } from '../platform/address.ts';
 import type { Logger } from '../platform/logger.ts';
+import { createPace } from '../platform/pace.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
 import type { Sessions, Verification } from '../sessions/sessions.ts';
 import type { Listeners, SessionListener } from './listeners.ts';
 
-const CHECKED_AT_ONCE = 64;
-const CHECKS_AT_A_TIME = 8;
+/** Sessions that one statement asks about. */
+export const CHECKED_AT_ONCE = 250;
 /** Switches that may shut out a session that was let in before. */
 const SWITCHES = ['pause_sessions', 'require_subscription', 'block_vpn', 'vpn_fail_closed'];
 
 interface Dependencies {
   readonly listeners: Listeners;
   readonly bans: Pick<Bans, 'find'>;
-  readonly sessions: Pick<Sessions, 'recheck'>;
+  readonly sessions: Pick<Sessions, 'recheckAll'>;
   /** Shuts out a listener whose session may not go on. */
   readonly refuse: (listener: SessionListener, code: string) => void;
   readonly logger: Logger;
@@ -43,35 +43,51 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
     for (const [banId, appId] of [...newBans]) {
       const banned = await bans.find(appId, banId);
       newBans.delete(banId);
-      for (const listener of listeners.sessionsOf(appId)) {
-        const { session, client } = listener;
-        const hit =
-          (banned?.kind === 'hardware' && banned.hwidDigest.equals(session.hwidDigest)) ||
-          (banned?.kind === 'network' && isWithin(banned.network, client.address));
-        if (hit) doubted.add(listener);
-      }
+      if (banned && banned.kind !== 'user') await noteHit(appId, banned);
     }
   }
 
-  async function check(listener: SessionListener): Promise<void> {
-    let subscription: Verification['subscription'] = { status: 'none' };
-    try {
-      ({ subscription } = await sessions.recheck(listener.session.sessionDigest, listener.client));
-    } catch (error) {
-      // Only an answer is one: while the database is away, the doubt stays.
-      if (!(error instanceof ApiError) || error.status >= 500) throw error;
-      // A session or an application that has ended has an event of its own on its way.
-      if (error.status === 403) refuse(listener, error.code);
+  async function noteHit(appId: string, banned: Exclude<Banned, { readonly kind: 'user' }>): Promise<void> {
+    const pace = createPace();
+    // Many clients may share an address.
+    const within = new Map<string, boolean>();
+    const isHit = ({ session, client: { address } }: SessionListener): boolean => {
+      if (banned.kind === 'hardware') return banned.hwidDigest.equals(session.hwidDigest);
+      const known = within.get(address) ?? isWithin(banned.network, address);
+      within.set(address, known);
+      return known;
+    };
+    for (const listener of listeners.sessionsOf(appId)) {
+      if (isHit(listener)) doubted.add(listener);
+      await pace();
     }
-    subscriptions.set(listener, subscription);
-    doubted.delete(listener);
+  }
+
+  /** While the database is away this fails, and the doubts stay. */
+  async function check(some: readonly SessionListener[]): Promise<void> {
+    // What raises a doubt from here on is not known to the statement below.
+    for (const listener of some) doubted.delete(listener);
+    const outcomes = await sessions
+      .recheckAll(some.map(({ session, client }) => ({ sessionDigest: session.sessionDigest, client })))
+      .catch((error: unknown) => {
+        for (const listener of some) doubted.add(listener);
+        throw error;
+      });
+    const pace = createPace();
+    for (const [place, listener] of some.entries()) {
+      const outcome = outcomes[place]!;
+      const isError = outcome instanceof ApiError;
+      subscriptions.set(listener, isError ? { status: 'none' } : outcome.subscription);
+      // A session or an application that has ended has an event of its own on its way.
+      if (isError && outcome.status === 403) refuse(listener, outcome.code);
+      await pace();
+    }
   }
 
   async function work(): Promise<boolean> {
     await findHit();
-    const limit = pLimit(CHECKS_AT_A_TIME);
-    const some = [...doubted].slice(0, CHECKED_AT_ONCE);
-    await Promise.all(some.map((listener) => limit(() => check(listener))));
+    const some = [...take(doubted, CHECKED_AT_ONCE)];
+    if (some.length > 0) await check(some);
     return doubted.size > 0;
   }
 
@@ -110,4 +126,13 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
       return working;
     },
   };
+}
+
+function* take<Member>(members: Iterable<Member>, atMost: number): Generator<Member> {
+  let taken = 0;
+  for (const member of members) {
+    if (taken === atMost) return;
+    taken += 1;
+    yield member;
+  }
 }

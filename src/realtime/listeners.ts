@@ -23,8 +23,8 @@ export interface Listeners {
   addSession(listener: SessionListener): () => void;
   /** Adds one who is told of everything in an application. @returns takes it out again */
   addDeveloper(appId: string, listener: Listener): () => void;
-  /** Tells whom an event concerns. */
-  tell(event: PublishedEvent): void;
+  /** @returns tells each listener whom an event concerns now */
+  concerned(event: PublishedEvent): readonly (() => void)[];
   sessionsOf(appId: string): readonly SessionListener[];
   sessionsOfUser(appId: string, userId: string): readonly SessionListener[];
   sessions(): Iterable<SessionListener>;
@@ -38,7 +38,7 @@ export function createListeners(): Listeners {
   const ofSession = createGroups<SessionListener>();
   const sessions = new Set<SessionListener>();
 
-  function concerned(event: PublishedEvent): readonly SessionListener[] {
+  function sessionsConcerned(event: PublishedEvent): readonly SessionListener[] {
     const { audience, appId, userId, sessionDigest } = event;
     if (audience === 'application') return ofApplication.members(appId);
     if (audience === 'user') return ofUser.members(`${appId} ${userId}`);
@@ -63,11 +63,13 @@ export function createListeners(): Listeners {
 
     addDeveloper: (appId, listener) => developers.add(appId, listener),
 
-    tell(event) {
+    concerned(event) {
       const ends = endsSessions(event);
-      for (const listener of concerned(event)) listener.offer(event, ends);
       const gone = event.type === 'application.deleted';
-      for (const listener of developers.members(event.appId)) listener.offer(event, gone);
+      return [
+        ...sessionsConcerned(event).map((listener) => () => listener.offer(event, ends)),
+        ...developers.members(event.appId).map((listener) => () => listener.offer(event, gone)),
+      ];
     },
 
     sessionsOf: (appId) => ofApplication.members(appId),

@@ -6,9 +6,11 @@ import type { Events } from '../events/events.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import { createPace } from '../platform/pace.ts';
 import type { MqttServer } from '../platform/mqtt/index.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { SessionIdentity, Sessions } from '../sessions/sessions.ts';
+import { createAnnouncements } from './announcements.ts';
 import { createDoubts } from './doubts.ts';
 import { EventStream, type Beginning } from './event-stream.ts';
 import { createListeners, type SessionListener } from './listeners.ts';
@@ -69,7 +71,7 @@ export interface Realtime {
 
 interface Dependencies {
   readonly applications: Pick<Applications, 'ofDeveloper'>;
-  readonly sessions: Pick<Sessions, 'identify' | 'recheck'>;
+  readonly sessions: Pick<Sessions, 'identify' | 'recheck' | 'recheckAll'>;
   readonly bans: Pick<Bans, 'find'>;
   readonly events: Pick<Events, 'ofApplication' | 'ofSession' | 'anchorOf' | 'positionOf'>;
   readonly relay: Pick<Relay, 'follow' | 'position'>;
@@ -150,15 +152,28 @@ export function createRealtime(deps: Dependencies): Realtime {
       if (session.expiresAt <= now) listener.finish(noticeTo(session, 'session.expired', {}));
     }
     doubts.noteTime(now);
+    const due: EventStream[] = [];
     for (const [stream, state] of streams) {
       state.age += 1;
-      if (state.age % SWEEPS_A_BEAT !== 0) continue;
+      if (state.age % SWEEPS_A_BEAT === 0) due.push(stream);
+    }
+    void beat(due);
+  }
+
+  /** Many that were opened at once are due at once. */
+  async function beat(due: readonly EventStream[]): Promise<void> {
+    const pace = createPace();
+    for (const stream of due) {
       stream.beat();
       // While the database is away, nobody can tell.
-      state.stillHolds?.().then(
-        (holds) => holds || stream.finish(),
-        () => {},
-      );
+      streams
+        .get(stream)
+        ?.stillHolds?.()
+        .then(
+          (holds) => holds || stream.finish(),
+          () => {},
+        );
+      await pace();
     }
   }
 
@@ -247,10 +262,8 @@ export function createRealtime(deps: Dependencies): Realtime {
     connected: () => ({ streams: streams.size, mqtt: mqttClients }),
 
     start() {
-      const unfollow = relay.follow((event) => {
-        listeners.tell(event);
-        doubts.note(event);
-      });
+      const announcements = createAnnouncements(listeners, doubts.note, logger);
+      const unfollow = relay.follow(announcements.add);
       const doubting = doubts.start();
       const sweeping = setInterval(sweep, SWEEP_MS);
       return {

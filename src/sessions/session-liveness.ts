@@ -9,24 +9,23 @@ import type { HandleKind, SessionFacts, SessionLookup } from './session-lookup.t
  * @param unsigned the request could have been signed and is not
  * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
  */
-export function findLive(
+export async function findLive(
   lookup: SessionLookup,
   appId: string | undefined,
   handle: string,
   unsigned: boolean | undefined,
   now: Date,
 ): Promise<SessionFacts> {
-  return assertLive(lookup.find(handleKind(handle), tokenDigest(handle)), appId, unsigned, now);
+  return assertLive(await lookup.find(handleKind(handle), tokenDigest(handle)), appId, unsigned, now);
 }
 
 /** Refuses a session that is not live. @throws ApiError those of findLive */
-export async function assertLive(
-  found: Promise<SessionFacts | undefined>,
+export function assertLive(
+  facts: SessionFacts | undefined,
   appId: string | undefined,
   unsigned: boolean | undefined,
   now: Date,
-): Promise<SessionFacts> {
-  const facts = await found;
+): SessionFacts {
   if (!facts || (appId !== undefined && facts.appId !== appId) || facts.endedAt) {
     throw new ApiError('SESSION_INVALID');
   }

@@ -159,7 +159,13 @@ test('a session that is asked about anew after its end is told of the end, and n
   const doubts = createDoubts({
     listeners,
     bans: { find: async () => undefined },
-    sessions: { recheck: async () => Promise.reject(answers.shift() ?? new Error('asked too often')) },
+    sessions: {
+      recheckAll: async () => {
+        const answer = answers.shift() ?? new Error('asked too often');
+        if (!(answer instanceof ApiError)) throw answer;
+        return [answer];
+      },
+    },
     refuse: (_listener, code) => refused.push(code),
     logger: { debug: () => {} } as never,
   });
@@ -195,9 +201,9 @@ test('of those who listen only the sessions of a user whose subscription is redu
     listeners,
     bans: { find: async () => undefined },
     sessions: {
-      recheck: async (digest) => {
-        asked.push(digest[0]!);
-        return { subscription: until(3_000) } as never;
+      recheckAll: async (listening) => {
+        asked.push(...listening.map(({ sessionDigest }) => sessionDigest[0]!));
+        return listening.map(() => ({ subscription: until(3_000) }) as never);
       },
     },
     refuse: () => {},
