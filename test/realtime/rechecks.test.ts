@@ -1,0 +1,147 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import { ApiError } from '../../src/errors/api-error.ts';
+import type { PublishedEvent } from '../../src/events/events.ts';
+import { createAnnouncements } from '../../src/realtime/announcements.ts';
+import { CHECKED_AT_ONCE, createDoubts } from '../../src/realtime/doubts.ts';
+import { createListeners, type SessionListener } from '../../src/realtime/listeners.ts';
+import { ban, newApp, newSession } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+
+const MANY = 10_000;
+const logger = { debug: () => {}, error: () => {} } as never;
+
+function newEvent(type: PublishedEvent['type'], data: PublishedEvent['data'] = {}): PublishedEvent {
+  return {
+    eventId: `evt_${type}`,
+    position: 1,
+    type,
+    audience: 'application',
+    appId: 'app_1',
+    userId: null,
+    sessionDigest: null,
+    data,
+    createdAt: new Date(0),
+  };
+}
+
+function newListener(place: number, told: (what: string) => void = () => {}): SessionListener {
+  return {
+    session: {
+      appId: 'app_1',
+      userId: `usr_${place}`,
+      sessionDigest: Buffer.from([place >> 8, place & 255]),
+      subscription: { status: 'none' },
+    } as never,
+    client: { address: `10.${place >> 16}.${(place >> 8) & 255}.${place & 255}` },
+    offer: ({ eventId }) => told(eventId),
+    finish: () => {},
+  };
+}
+
+test.each([
+  ['a pause', newEvent('application.paused')],
+  ['a ban of their network', newEvent('ban.created', { ban_id: 'ban_1' })],
+])('after %s, 10,000 listeners are asked about in a statement for each batch', async (_what, event) => {
+  const listeners = createListeners();
+  for (let place = 0; place < MANY; place += 1) listeners.addSession(newListener(place));
+  let statements = 0;
+  const refused = new Set<SessionListener>();
+  const doubts = createDoubts({
+    listeners,
+    bans: { find: async () => ({ kind: 'network', network: '10.0.0.0/8' }) },
+    sessions: {
+      recheckAll: async (listening) => {
+        statements += 1;
+        await nextTurn();
+        return listening.map(() => new ApiError('ADDRESS_BANNED'));
+      },
+    },
+    refuse: (listener) => refused.add(listener),
+    logger,
+  });
+  const doubting = doubts.start();
+  doubts.note(event);
+  await expect.poll(() => refused.size).toBe(MANY);
+  await doubting.stop();
+  expect(statements).toBe(Math.ceil(MANY / CHECKED_AT_ONCE));
+});
+
+test('the database is asked once about many sessions, and once about bans of an application that has any', async () => {
+  const service = await startTestService();
+  const { api, services } = service;
+  const [quiet, app] = [await newApp(api), await newApp(api)];
+  const sessions = [];
+  for (const each of [quiet, quiet, app, app, app, app]) sessions.push(await newSession(api, each));
+  const identities = await Promise.all(
+    sessions.map(({ token }) => services.sessions.identify(token, { address: '192.0.2.1' })),
+  );
+  await ban(api, app, { kind: 'network', network: '198.51.100.0/24' });
+  await ban(api, app, { kind: 'hardware', hwid: sessions[3]!.owner.hwid });
+  await api.logout({ app_id: app.app_id, token: sessions[4]!.token });
+  const listening = identities.map(({ sessionDigest }, place) => ({
+    sessionDigest,
+    client: { address: place === 2 ? '198.51.100.7' : '192.0.2.1' },
+  }));
+
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  const outcomes = await services.sessions.recheckAll([...listening, ...listening]);
+  const asked = query.mock.calls
+    .map(([statement]) => (statement as unknown as { text: string }).text)
+    .filter((text) => /from unnest/.test(text));
+  query.mockRestore();
+  expect(asked).toHaveLength(2);
+
+  const names = outcomes.map((outcome) => (outcome instanceof ApiError ? outcome.code : outcome.username));
+  const expected = [
+    sessions[0]!.owner.username,
+    sessions[1]!.owner.username,
+    'ADDRESS_BANNED',
+    'HWID_BANNED',
+    'SESSION_INVALID',
+    sessions[5]!.owner.username,
+  ];
+  expect(names).toEqual([...expected, ...expected]);
+  // One by one, each is told the same.
+  for (const [place, { sessionDigest, client }] of listening.entries()) {
+    const alone = await services.sessions.recheck(sessionDigest, client).then(
+      ({ username }) => username,
+      (error: ApiError) => error.code,
+    );
+    expect(alone).toBe(expected[place]);
+  }
+});
+
+test('events reach many listeners in their order, with turns of the event loop in between', async () => {
+  const listeners = createListeners();
+  const heard = new Map<number, string[]>();
+  for (let place = 0; place < 300; place += 1) {
+    listeners.addSession(
+      newListener(place, (what) => {
+        heard.set(place, [...(heard.get(place) ?? []), what]);
+        // As slow as writing to a socket may be.
+        for (const until = performance.now() + 0.2; performance.now() < until;);
+      }),
+    );
+  }
+  const told: string[] = [];
+  const { add } = createAnnouncements(listeners, ({ eventId }) => told.push(eventId), logger);
+  const events = ['application.updated', 'application.paused', 'application.resumed'] as const;
+  for (const type of events) add(newEvent(type));
+  let turns = 0;
+  while (told.length < events.length) {
+    await nextTurn();
+    turns += 1;
+  }
+  expect(turns).toBeGreaterThan(events.length);
+  const ids = events.map((type) => `evt_${type}`);
+  expect(told).toEqual(ids);
+  for (let place = 0; place < 300; place += 1) expect(heard.get(place)).toEqual(ids);
+
+  // Few are told at once.
+  const few = createListeners();
+  few.addSession(newListener(1));
+  createAnnouncements(few, ({ eventId }) => told.push(eventId), logger).add(newEvent('application.updated'));
+  expect(told).toHaveLength(4);
+});
