@@ -327,6 +327,8 @@ describe('time, randomness and environment are parameters', () => {
       'src/platform/database/embedded-supervisor.ts',
       // How long the database was gone, for the log.
       'src/platform/database/pool.ts',
+      // How long a piece of work holds the event loop.
+      'src/platform/pace.ts',
     ]);
   });
 
