@@ -106,6 +106,7 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -115,6 +116,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 else {
@@ -151,6 +153,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern1.test(data2)){
 const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -160,6 +163,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -231,6 +235,7 @@ vErrors.push(err18);
 }
 errors++;
 }
+if(data4.length <= 512){
 if(!pattern1.test(data4)){
 const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -240,6 +245,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
+}
 }
 }
 else {
@@ -266,6 +272,7 @@ vErrors.push(err21);
 }
 errors++;
 }
+if(data5.length <= 128){
 if(!pattern3.test(data5)){
 const err22 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"+"\""};
 if(vErrors === null){
@@ -275,6 +282,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
+}
 }
 }
 else {
@@ -311,6 +319,7 @@ vErrors.push(err25);
 }
 errors++;
 }
+if(data6.length <= 256){
 if(!pattern0.test(data6)){
 const err26 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -320,6 +329,7 @@ else {
 vErrors.push(err26);
 }
 errors++;
+}
 }
 }
 else {
@@ -433,6 +443,7 @@ vErrors.push(err5);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -442,6 +453,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -513,6 +525,7 @@ vErrors.push(err12);
 }
 errors++;
 }
+if(data3.length <= 512){
 if(!pattern1.test(data3)){
 const err13 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -522,6 +535,7 @@ else {
 vErrors.push(err13);
 }
 errors++;
+}
 }
 }
 else {
@@ -548,6 +562,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern3.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"+"\""};
 if(vErrors === null){
@@ -557,6 +572,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 else {
@@ -593,6 +609,7 @@ vErrors.push(err19);
 }
 errors++;
 }
+if(data5.length <= 256){
 if(!pattern0.test(data5)){
 const err20 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -602,6 +619,7 @@ else {
 vErrors.push(err20);
 }
 errors++;
+}
 }
 }
 else {
@@ -705,6 +723,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -714,6 +733,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -785,6 +805,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data3.length <= 512){
 if(!pattern1.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -794,6 +815,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -830,6 +852,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data4.length <= 256){
 if(!pattern0.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -839,6 +862,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 else {
@@ -999,6 +1023,7 @@ vErrors.push(err6);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1008,6 +1033,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
+}
 }
 }
 else {
@@ -1114,6 +1140,7 @@ vErrors.push(err16);
 }
 errors++;
 }
+if(data4.length <= 256){
 if(!pattern0.test(data4)){
 const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1123,6 +1150,7 @@ else {
 vErrors.push(err17);
 }
 errors++;
+}
 }
 }
 else {
@@ -1236,6 +1264,7 @@ vErrors.push(err5);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1245,6 +1274,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -1281,6 +1311,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern1.test(data2)){
 const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -1290,6 +1321,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
+}
 }
 }
 else {
@@ -1361,6 +1393,7 @@ vErrors.push(err16);
 }
 errors++;
 }
+if(data4.length <= 256){
 if(!pattern0.test(data4)){
 const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1370,6 +1403,7 @@ else {
 vErrors.push(err17);
 }
 errors++;
+}
 }
 }
 else {
@@ -1473,6 +1507,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1482,6 +1517,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -1699,6 +1735,7 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1708,6 +1745,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 else {
@@ -1779,6 +1817,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern1.test(data3)){
 const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -1788,6 +1827,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -1859,6 +1899,7 @@ vErrors.push(err21);
 }
 errors++;
 }
+if(data5.length <= 512){
 if(!pattern1.test(data5)){
 const err22 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -1868,6 +1909,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
+}
 }
 }
 else {
@@ -1894,6 +1936,7 @@ vErrors.push(err24);
 }
 errors++;
 }
+if(data6.length <= 508){
 if(!pattern21.test(data6)){
 const err25 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -1904,6 +1947,8 @@ vErrors.push(err25);
 }
 errors++;
 }
+}
+if(data6.length <= 508){
 if(!(formats0.test(data6))){
 const err26 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -1913,6 +1958,7 @@ else {
 vErrors.push(err26);
 }
 errors++;
+}
 }
 }
 else {
@@ -2081,6 +2127,7 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -2090,6 +2137,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 else {
@@ -2161,6 +2209,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern1.test(data3)){
 const err15 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -2170,6 +2219,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -2241,6 +2291,7 @@ vErrors.push(err21);
 }
 errors++;
 }
+if(data5.length <= 512){
 if(!pattern1.test(data5)){
 const err22 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -2250,6 +2301,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
+}
 }
 }
 else {
@@ -2276,6 +2328,7 @@ vErrors.push(err24);
 }
 errors++;
 }
+if(data6.length <= 128){
 if(!pattern3.test(data6)){
 const err25 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"+"\""};
 if(vErrors === null){
@@ -2285,6 +2338,7 @@ else {
 vErrors.push(err25);
 }
 errors++;
+}
 }
 }
 else {
@@ -2423,6 +2477,7 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern0.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -2432,6 +2487,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 else {
@@ -2468,6 +2524,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data3.length <= 512){
 if(!pattern1.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -2477,6 +2534,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -2600,6 +2658,7 @@ vErrors.push(err6);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -2609,6 +2668,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
+}
 }
 }
 else {
@@ -2680,6 +2740,7 @@ vErrors.push(err13);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern1.test(data3)){
 const err14 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -2689,6 +2750,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
+}
 }
 }
 else {
@@ -2827,6 +2889,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -2836,6 +2899,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -2984,6 +3048,7 @@ vErrors.push(err5);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -2993,6 +3058,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -3029,6 +3095,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern1.test(data2)){
 const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -3038,6 +3105,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
+}
 }
 }
 else {
@@ -3074,6 +3142,7 @@ vErrors.push(err13);
 }
 errors++;
 }
+if(data3.length <= 512){
 if(!pattern1.test(data3)){
 const err14 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -3083,6 +3152,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
+}
 }
 }
 else {
@@ -3293,6 +3363,7 @@ vErrors.push(err13);
 }
 errors++;
 }
+if(data5.length <= 200){
 if(!pattern34.test(data5)){
 const err14 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -3302,6 +3373,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
+}
 }
 }
 else {
@@ -3410,6 +3482,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data2.length <= 508){
 if(!pattern21.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -3420,6 +3493,8 @@ vErrors.push(err5);
 }
 errors++;
 }
+}
+if(data2.length <= 508){
 if(!(formats0.test(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -3429,6 +3504,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -3535,6 +3611,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data5.length <= 200){
 if(!pattern34.test(data5)){
 const err16 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -3544,6 +3621,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 else {
@@ -3729,6 +3807,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -3738,6 +3817,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -3944,6 +4024,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 4096){
 if(!(formats4(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -3953,6 +4034,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -3989,6 +4071,7 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data2.length <= 1024){
 if(!pattern38.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/audience",schemaPath:"#/properties/requestBody/properties/audience/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -3998,6 +4081,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 else {
@@ -4034,6 +4118,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data3.length <= 2048){
 if(!pattern39.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/authorization",schemaPath:"#/properties/requestBody/properties/authorization/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
@@ -4043,6 +4128,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -4136,6 +4222,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 508){
 if(!pattern21.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -4146,6 +4233,8 @@ vErrors.push(err4);
 }
 errors++;
 }
+}
+if(data1.length <= 508){
 if(!(formats0.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -4155,6 +4244,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -4226,6 +4316,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data3.length <= 200){
 if(!pattern34.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -4235,6 +4326,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -4328,6 +4420,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 508){
 if(!pattern21.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -4338,6 +4431,8 @@ vErrors.push(err4);
 }
 errors++;
 }
+}
+if(data1.length <= 508){
 if(!(formats0.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -4347,6 +4442,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -4602,6 +4698,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 508){
 if(!pattern21.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -4612,6 +4709,8 @@ vErrors.push(err3);
 }
 errors++;
 }
+}
+if(data1.length <= 508){
 if(!(formats0.test(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -4621,6 +4720,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -4875,6 +4975,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -4884,6 +4985,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -5120,6 +5222,7 @@ vErrors.push(err5);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err6 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -5129,6 +5232,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -5196,6 +5300,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data4.length <= 4096){
 if(!(formats4(data4))){
 const err12 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -5205,6 +5310,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -5261,6 +5367,7 @@ vErrors.push(err16);
 }
 errors++;
 }
+if(data6.length <= 4096){
 if(!(formats4(data6))){
 const err17 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -5270,6 +5377,7 @@ else {
 vErrors.push(err17);
 }
 errors++;
+}
 }
 }
 else {
@@ -5563,6 +5671,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -5572,6 +5681,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
+}
 }
 }
 else {
@@ -5616,6 +5726,7 @@ vErrors.push(err6);
 }
 errors++;
 }
+if(data3.length <= 4096){
 if(!(formats4(data3))){
 const err7 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -5625,6 +5736,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
+}
 }
 }
 else {
@@ -5681,6 +5793,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data5.length <= 4096){
 if(!(formats4(data5))){
 const err12 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -5690,6 +5803,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -5882,6 +5996,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -5891,6 +6006,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -5932,7 +6048,7 @@ return errors === 0;
 }
 
 exports.v26 = validate36;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
 const pattern50 = new RegExp("^[0-9a-f]{64}$", "u");
 const pattern51 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
 const pattern52 = new RegExp("^https?://", "u");
@@ -5987,6 +6103,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -5996,6 +6113,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -6089,8 +6207,8 @@ break;
 }
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern50.test(data7)){
-const err12 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(func2(data7) > 64){
+const err12 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6099,14 +6217,26 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.length <= 128){
+if(!pattern50.test(data7)){
+const err13 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }
@@ -6122,12 +6252,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err14 = {instancePath:instancePath+"/requestBody/executable_hashes",schemaPath:"#/properties/requestBody/properties/executable_hashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err15 = {instancePath:instancePath+"/requestBody/executable_hashes",schemaPath:"#/properties/requestBody/properties/executable_hashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err15];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err15);
 }
 errors++;
 break;
@@ -6137,19 +6267,7 @@ indices0[item0] = i1;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/requestBody/executable_hashes",schemaPath:"#/properties/requestBody/properties/executable_hashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data0.pause_sessions !== undefined){
-if(typeof data0.pause_sessions !== "boolean"){
-const err16 = {instancePath:instancePath+"/requestBody/pause_sessions",schemaPath:"#/properties/requestBody/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err16 = {instancePath:instancePath+"/requestBody/executable_hashes",schemaPath:"#/properties/requestBody/properties/executable_hashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6159,9 +6277,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data0.require_subscription !== undefined){
-if(typeof data0.require_subscription !== "boolean"){
-const err17 = {instancePath:instancePath+"/requestBody/require_subscription",schemaPath:"#/properties/requestBody/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.pause_sessions !== undefined){
+if(typeof data0.pause_sessions !== "boolean"){
+const err17 = {instancePath:instancePath+"/requestBody/pause_sessions",schemaPath:"#/properties/requestBody/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6171,9 +6289,9 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data0.require_signatures !== undefined){
-if(typeof data0.require_signatures !== "boolean"){
-const err18 = {instancePath:instancePath+"/requestBody/require_signatures",schemaPath:"#/properties/requestBody/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.require_subscription !== undefined){
+if(typeof data0.require_subscription !== "boolean"){
+const err18 = {instancePath:instancePath+"/requestBody/require_subscription",schemaPath:"#/properties/requestBody/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6183,9 +6301,9 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data0.block_vpn !== undefined){
-if(typeof data0.block_vpn !== "boolean"){
-const err19 = {instancePath:instancePath+"/requestBody/block_vpn",schemaPath:"#/properties/requestBody/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.require_signatures !== undefined){
+if(typeof data0.require_signatures !== "boolean"){
+const err19 = {instancePath:instancePath+"/requestBody/require_signatures",schemaPath:"#/properties/requestBody/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6195,9 +6313,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data0.vpn_fail_closed !== undefined){
-if(typeof data0.vpn_fail_closed !== "boolean"){
-const err20 = {instancePath:instancePath+"/requestBody/vpn_fail_closed",schemaPath:"#/properties/requestBody/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.block_vpn !== undefined){
+if(typeof data0.block_vpn !== "boolean"){
+const err20 = {instancePath:instancePath+"/requestBody/block_vpn",schemaPath:"#/properties/requestBody/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6207,10 +6325,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data0.minimum_version !== undefined){
-let data13 = data0.minimum_version;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err21 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.vpn_fail_closed !== undefined){
+if(typeof data0.vpn_fail_closed !== "boolean"){
+const err21 = {instancePath:instancePath+"/requestBody/vpn_fail_closed",schemaPath:"#/properties/requestBody/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6219,9 +6336,11 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(typeof data13 === "string"){
-if(func2(data13) > 64){
-const err22 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+if(data0.minimum_version !== undefined){
+let data13 = data0.minimum_version;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err22 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6230,8 +6349,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern51.test(data13)){
-const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
+if(typeof data13 === "string"){
+if(func2(data13) > 64){
+const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6240,12 +6360,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-}
-if(data0.download_url !== undefined){
-let data14 = data0.download_url;
-if((typeof data14 !== "string") && (data14 !== null)){
-const err24 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.length <= 128){
+if(!pattern51.test(data13)){
+const err24 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6254,9 +6371,13 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(typeof data14 === "string"){
-if(func2(data14) > 2048){
-const err25 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+}
+}
+}
+if(data0.download_url !== undefined){
+let data14 = data0.download_url;
+if((typeof data14 !== "string") && (data14 !== null)){
+const err25 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6265,8 +6386,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(!pattern52.test(data14)){
-const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
+if(typeof data14 === "string"){
+if(func2(data14) > 2048){
+const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6275,8 +6397,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(!(formats4(data14))){
-const err27 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(data14.length <= 4096){
+if(!pattern52.test(data14)){
+const err27 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6286,11 +6409,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-}
-if(data0.max_sessions !== undefined){
-let data15 = data0.max_sessions;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err28 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data14.length <= 4096){
+if(!(formats4(data14))){
+const err28 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6299,9 +6420,13 @@ vErrors.push(err28);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 1000 || isNaN(data15)){
-const err29 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+}
+}
+if(data0.max_sessions !== undefined){
+let data15 = data0.max_sessions;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err29 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6310,13 +6435,24 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(data15 < 1 || isNaN(data15)){
-const err30 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 > 1000 || isNaN(data15)){
+const err30 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+if(data15 < 1 || isNaN(data15)){
+const err31 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
 }
 errors++;
 }
@@ -6326,22 +6462,22 @@ if(data0.tiers !== undefined){
 let data16 = data0.tiers;
 if(Array.isArray(data16)){
 if(data16.length > 50){
-const err31 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-if(data16.length < 1){
-const err32 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const err32 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err32];
 }
 else {
 vErrors.push(err32);
+}
+errors++;
+}
+if(data16.length < 1){
+const err33 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
 }
 errors++;
 }
@@ -6354,17 +6490,7 @@ break;
 let data17 = data16[i2];
 if(typeof data17 === "string"){
 if(func2(data17) > 64){
-const err33 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-if(func2(data17) < 1){
-const err34 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err34 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6373,8 +6499,8 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(!pattern34.test(data17)){
-const err35 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data17) < 1){
+const err35 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6383,14 +6509,26 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-else {
-const err36 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data17.length <= 128){
+if(!pattern34.test(data17)){
+const err36 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err36];
 }
 else {
 vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
 }
 errors++;
 }
@@ -6406,12 +6544,12 @@ continue;
 }
 if(typeof indices1[item1] == "number"){
 j1 = indices1[item1];
-const err37 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i3+" are identical)"};
+const err38 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i3+" are identical)"};
 if(vErrors === null){
-vErrors = [err37];
+vErrors = [err38];
 }
 else {
-vErrors.push(err37);
+vErrors.push(err38);
 }
 errors++;
 break;
@@ -6421,19 +6559,7 @@ indices1[item1] = i3;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err38];
-}
-else {
-vErrors.push(err38);
-}
-errors++;
-}
-}
-}
-else {
-const err39 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err39 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6445,12 +6571,24 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err40 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
 }
 errors++;
 }
@@ -6684,6 +6822,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern34.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -6693,6 +6832,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -6764,6 +6904,7 @@ vErrors.push(err18);
 }
 errors++;
 }
+if(data5.length <= 1000){
 if(!pattern56.test(data5)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -6773,6 +6914,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
+}
 }
 }
 }
@@ -7024,6 +7166,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data5.length <= 128){
 if(!pattern34.test(data5)){
 const err15 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -7033,6 +7176,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -7116,6 +7260,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 1000){
 if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -7125,6 +7270,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
+}
 }
 }
 }
@@ -7233,6 +7379,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 1000){
 if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -7242,6 +7389,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
+}
 }
 }
 }
@@ -7337,6 +7485,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern1.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -7346,6 +7495,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -7439,6 +7589,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern1.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -7448,6 +7599,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -7509,6 +7661,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data3.length <= 508){
 if(!pattern21.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -7519,6 +7672,8 @@ vErrors.push(err10);
 }
 errors++;
 }
+}
+if(data3.length <= 508){
 if(!(formats0.test(data3))){
 const err11 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -7528,6 +7683,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {
@@ -7564,6 +7720,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data4.length <= 64){
 if(!pattern34.test(data4)){
 const err15 = {instancePath:instancePath+"/requestBody/role",schemaPath:"#/properties/requestBody/properties/role/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -7573,6 +7730,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -7768,6 +7926,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern34.test(data2)){
 const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -7777,6 +7936,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
+}
 }
 }
 else {
@@ -7841,6 +8001,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern66.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
@@ -7850,6 +8011,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 else {
@@ -7978,6 +8140,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 508){
 if(!pattern21.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -7988,6 +8151,8 @@ vErrors.push(err4);
 }
 errors++;
 }
+}
+if(data1.length <= 508){
 if(!(formats0.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
@@ -7997,6 +8162,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 }
@@ -8023,6 +8189,7 @@ vErrors.push(err7);
 }
 errors++;
 }
+if(data2.length <= 64){
 if(!pattern34.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/role",schemaPath:"#/properties/requestBody/properties/role/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -8032,6 +8199,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 else {
@@ -8115,6 +8283,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 1000){
 if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -8124,6 +8293,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
+}
 }
 }
 }
@@ -8344,6 +8514,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern34.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -8353,6 +8524,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -8504,6 +8676,7 @@ vErrors.push(err5);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern1.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -8513,6 +8686,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -8549,6 +8723,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data3.length <= 512){
 if(!pattern1.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -8558,6 +8733,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
+}
 }
 }
 else {
@@ -8629,6 +8805,7 @@ vErrors.push(err16);
 }
 errors++;
 }
+if(data5.length <= 1000){
 if(!pattern56.test(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -8638,6 +8815,7 @@ else {
 vErrors.push(err17);
 }
 errors++;
+}
 }
 }
 }
@@ -8756,6 +8934,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 131072){
 if(!pattern56.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -8765,6 +8944,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -8871,6 +9051,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 131072){
 if(!pattern56.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -8880,6 +9061,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
+}
 }
 }
 else {
@@ -8974,6 +9156,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern78.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
@@ -8983,6 +9166,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 }
@@ -9026,7 +9210,7 @@ return errors === 0;
 }
 
 exports.v43 = validate53;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
 const pattern80 = new RegExp("^[A-Z]{3}$", "u");
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -9089,6 +9273,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -9098,6 +9283,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -9114,8 +9300,8 @@ errors++;
 if(data0.currency !== undefined){
 let data2 = data0.currency;
 if(typeof data2 === "string"){
-if(!pattern80.test(data2)){
-const err7 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data2) > 3){
+const err7 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9124,9 +9310,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.length <= 6){
+if(!pattern80.test(data2)){
+const err8 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9136,11 +9322,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.commission_margin !== undefined){
-let data3 = data0.commission_margin;
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 100 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9149,8 +9333,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data3 < 0 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data0.commission_margin !== undefined){
+let data3 = data0.commission_margin;
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 100 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9159,9 +9347,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data3 < 0 || isNaN(data3)){
+const err11 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9171,9 +9358,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
 else {
-const err12 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err12 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9185,12 +9371,24 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }
@@ -9251,6 +9449,7 @@ vErrors.push(err3);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -9260,6 +9459,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -9461,6 +9661,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern0.test(data3)){
 const err9 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -9470,6 +9671,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -9506,6 +9708,7 @@ vErrors.push(err12);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern34.test(data4)){
 const err13 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -9515,6 +9718,7 @@ else {
 vErrors.push(err13);
 }
 errors++;
+}
 }
 }
 else {
@@ -9737,6 +9941,7 @@ vErrors.push(err6);
 }
 errors++;
 }
+if(data2.length <= 1000){
 if(!pattern56.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -9746,6 +9951,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
+}
 }
 }
 }
@@ -9839,6 +10045,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -9848,6 +10055,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
+}
 }
 }
 else {
@@ -10093,6 +10301,7 @@ vErrors.push(err6);
 }
 errors++;
 }
+if(data1.length <= 128){
 if(!pattern0.test(data1)){
 const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -10102,6 +10311,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
+}
 }
 }
 else {
@@ -10138,6 +10348,7 @@ vErrors.push(err10);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern34.test(data2)){
 const err11 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -10147,6 +10358,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {
@@ -10253,6 +10465,7 @@ vErrors.push(err20);
 }
 errors++;
 }
+if(data5.length <= 1000){
 if(!pattern56.test(data5)){
 const err21 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -10262,6 +10475,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
+}
 }
 }
 }
@@ -10357,6 +10571,7 @@ vErrors.push(err4);
 }
 errors++;
 }
+if(data1.length <= 4096){
 if(!pattern90.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
@@ -10367,6 +10582,8 @@ vErrors.push(err5);
 }
 errors++;
 }
+}
+if(data1.length <= 4096){
 if(!(formats4(data1))){
 const err6 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -10376,6 +10593,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -10440,6 +10658,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern91.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
 if(vErrors === null){
@@ -10449,6 +10668,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -10521,6 +10741,7 @@ vErrors.push(err17);
 }
 errors++;
 }
+if(data4.length <= 1000){
 if(!pattern56.test(data4)){
 const err18 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -10530,6 +10751,7 @@ else {
 vErrors.push(err18);
 }
 errors++;
+}
 }
 }
 }
@@ -10603,6 +10825,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 4096){
 if(!pattern90.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
@@ -10613,6 +10836,8 @@ vErrors.push(err3);
 }
 errors++;
 }
+}
+if(data1.length <= 4096){
 if(!(formats4(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
@@ -10622,6 +10847,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
+}
 }
 }
 else {
@@ -10686,6 +10912,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern91.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
 if(vErrors === null){
@@ -10695,6 +10922,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
+}
 }
 }
 else {
@@ -10767,6 +10995,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data4.length <= 1000){
 if(!pattern56.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
@@ -10776,6 +11005,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 }
@@ -11447,7 +11677,7 @@ return errors === 0;
 }
 
 exports.v56 = validate66;
-const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
 const schema71 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -11533,6 +11763,7 @@ vErrors.push(err6);
 }
 errors++;
 }
+if(data2.length <= 200){
 if(!pattern34.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -11542,6 +11773,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
+}
 }
 }
 else {
@@ -11593,8 +11825,8 @@ errors++;
 if(data0.currency !== undefined){
 let data4 = data0.currency;
 if(typeof data4 === "string"){
-if(!pattern80.test(data4)){
-const err12 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data4) > 3){
+const err12 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11603,9 +11835,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 6){
+if(!pattern80.test(data4)){
+const err13 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11615,10 +11847,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data0.period !== undefined){
-let data5 = data0.period;
-if(typeof data5 !== "string"){
-const err14 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11627,8 +11858,11 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+}
+if(data0.period !== undefined){
+let data5 = data0.period;
+if(typeof data5 !== "string"){
+const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11637,11 +11871,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-if(data0.max_apps !== undefined){
-let data6 = data0.max_apps;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err16 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
+const err16 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11650,9 +11881,11 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 2147483647 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+if(data0.max_apps !== undefined){
+let data6 = data0.max_apps;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err17 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -11661,8 +11894,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data6 < 0 || isNaN(data6)){
-const err18 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+const err18 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -11671,12 +11905,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-if(data0.max_users_per_app !== undefined){
-let data7 = data0.max_users_per_app;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err19 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data6 < 0 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -11685,9 +11915,12 @@ vErrors.push(err19);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 2147483647 || isNaN(data7)){
-const err20 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.max_users_per_app !== undefined){
+let data7 = data0.max_users_per_app;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err20 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -11696,8 +11929,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data7 < 0 || isNaN(data7)){
-const err21 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2147483647 || isNaN(data7)){
+const err21 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -11706,12 +11940,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-}
-if(data0.max_licenses !== undefined){
-let data8 = data0.max_licenses;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-const err22 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data7 < 0 || isNaN(data7)){
+const err22 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -11720,9 +11950,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 2147483647 || isNaN(data8)){
-const err23 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.max_licenses !== undefined){
+let data8 = data0.max_licenses;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+const err23 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -11731,8 +11964,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data8 < 0 || isNaN(data8)){
-const err24 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 2147483647 || isNaN(data8)){
+const err24 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -11741,12 +11975,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-if(data0.licenses !== undefined){
-let data9 = data0.licenses;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-const err25 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data8 < 0 || isNaN(data8)){
+const err25 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -11755,9 +11985,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 2147483647 || isNaN(data9)){
-const err26 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.licenses !== undefined){
+let data9 = data0.licenses;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+const err26 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -11766,8 +11999,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data9 < 1 || isNaN(data9)){
-const err27 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2147483647 || isNaN(data9)){
+const err27 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -11776,12 +12010,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-}
-if(data0.balance !== undefined){
-let data10 = data0.balance;
-if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err28 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data9 < 1 || isNaN(data9)){
+const err28 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -11790,9 +12020,12 @@ vErrors.push(err28);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 999999999999999 || isNaN(data10)){
-const err29 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
+}
+}
+if(data0.balance !== undefined){
+let data10 = data0.balance;
+if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
+const err29 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -11801,13 +12034,24 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(data10 < 0 || isNaN(data10)){
-const err30 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 999999999999999 || isNaN(data10)){
+const err30 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+if(data10 < 0 || isNaN(data10)){
+const err31 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
 }
 errors++;
 }
@@ -11817,12 +12061,12 @@ if(data0.features !== undefined){
 let data11 = data0.features;
 if(Array.isArray(data11)){
 if(data11.length > 50){
-const err31 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+const err32 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
-vErrors = [err31];
+vErrors = [err32];
 }
 else {
-vErrors.push(err31);
+vErrors.push(err32);
 }
 errors++;
 }
@@ -11835,17 +12079,7 @@ break;
 let data12 = data11[i0];
 if(typeof data12 === "string"){
 if(func2(data12) > 100){
-const err32 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-if(func2(data12) < 1){
-const err33 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err33 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -11854,8 +12088,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(!pattern34.test(data12)){
-const err34 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data12) < 1){
+const err34 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -11864,9 +12098,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-else {
-const err35 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data12.length <= 200){
+if(!pattern34.test(data12)){
+const err35 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -11878,7 +12112,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err36 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -11890,7 +12124,7 @@ errors++;
 }
 }
 else {
-const err37 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err37 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -11902,12 +12136,24 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
 }
 errors++;
 }
@@ -11960,6 +12206,7 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(data1.length <= 200){
 if(!pattern34.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -11969,6 +12216,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
+}
 }
 }
 else {
@@ -12163,6 +12411,7 @@ vErrors.push(err19);
 }
 errors++;
 }
+if(data7.length <= 200){
 if(!pattern34.test(data7)){
 const err20 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -12172,6 +12421,7 @@ else {
 vErrors.push(err20);
 }
 errors++;
+}
 }
 }
 else {
@@ -12437,7 +12687,8 @@ return errors === 0;
 }
 
 exports.v1 = validate11;
-const schema12 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","pattern":"^[0-9]{1,15}$"}},"required":["x-signature","x-timestamp"]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["header"]};
+const schema12 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","maxLength":15,"pattern":"^[0-9]{1,15}$"}},"required":["x-signature","x-timestamp"]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["header"]};
+const func2 = module0;
 const pattern0 = new RegExp("^[0-9A-Fa-f]{64}$", "u");
 const pattern1 = new RegExp("^[0-9]{1,15}$", "u");
 
@@ -12539,8 +12790,8 @@ errors++;
 if(data2["x-signature"] !== undefined){
 let data3 = data2["x-signature"];
 if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-const err7 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
+if(func2(data3) > 64){
+const err7 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12549,9 +12800,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data3.length <= 128){
+if(!pattern0.test(data3)){
+const err8 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12561,11 +12812,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data2["x-timestamp"] !== undefined){
-let data4 = data2["x-timestamp"];
-if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-const err9 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,15}$"},message:"must match pattern \""+"^[0-9]{1,15}$"+"\""};
+}
+else {
+const err9 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12575,8 +12824,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-else {
-const err10 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2["x-timestamp"] !== undefined){
+let data4 = data2["x-timestamp"];
+if(typeof data4 === "string"){
+if(func2(data4) > 15){
+const err10 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/maxLength",keyword:"maxLength",params:{limit: 15},message:"must NOT have more than 15 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12585,10 +12837,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data4.length <= 30){
+if(!pattern1.test(data4)){
+const err11 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,15}$"},message:"must match pattern \""+"^[0-9]{1,15}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12598,12 +12849,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 }
 else {
-const err12 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err12 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12615,7 +12863,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12624,12 +12872,39 @@ vErrors.push(err13);
 }
 errors++;
 }
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
 validate11.errors = vErrors;
 return errors === 0;
 }
 
 exports.v2 = validate12;
-const schema13 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","pattern":"^[0-9]{1,15}$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema13 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","maxLength":15,"pattern":"^[0-9]{1,15}$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12699,8 +12974,8 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["x-signature"] !== undefined){
 let data3 = data2["x-signature"];
 if(typeof data3 === "string"){
-if(!pattern0.test(data3)){
-const err4 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
+if(func2(data3) > 64){
+const err4 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12709,9 +12984,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-else {
-const err5 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data3.length <= 128){
+if(!pattern0.test(data3)){
+const err5 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12721,11 +12996,9 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data2["x-timestamp"] !== undefined){
-let data4 = data2["x-timestamp"];
-if(typeof data4 === "string"){
-if(!pattern1.test(data4)){
-const err6 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,15}$"},message:"must match pattern \""+"^[0-9]{1,15}$"+"\""};
+}
+else {
+const err6 = {instancePath:instancePath+"/header/x-signature",schemaPath:"#/properties/header/properties/x-signature/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12735,8 +13008,11 @@ vErrors.push(err6);
 errors++;
 }
 }
-else {
-const err7 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2["x-timestamp"] !== undefined){
+let data4 = data2["x-timestamp"];
+if(typeof data4 === "string"){
+if(func2(data4) > 15){
+const err7 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/maxLength",keyword:"maxLength",params:{limit: 15},message:"must NOT have more than 15 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12745,10 +13021,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data4.length <= 30){
+if(!pattern1.test(data4)){
+const err8 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,15}$"},message:"must match pattern \""+"^[0-9]{1,15}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12758,12 +13033,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 }
 else {
-const err9 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err9 = {instancePath:instancePath+"/header/x-timestamp",schemaPath:"#/properties/header/properties/x-timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12775,12 +13047,39 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err10 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err11 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
 }
 errors++;
 }
@@ -12790,7 +13089,6 @@ return errors === 0;
 
 exports.v3 = validate13;
 const schema14 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const func2 = module0;
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -13083,6 +13381,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern4.test(data2)){
 const err9 = {instancePath:instancePath+"/path/name",schemaPath:"#/properties/path/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"+"\""};
 if(vErrors === null){
@@ -13092,6 +13391,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -13318,6 +13618,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data2.length <= 256){
 if(!pattern5.test(data2)){
 const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -13327,6 +13628,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -13699,6 +14001,7 @@ vErrors.push(err5);
 }
 errors++;
 }
+if(data3.length <= 510){
 if(!pattern6.test(data3)){
 const err6 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -13708,6 +14011,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
+}
 }
 }
 else {
@@ -14762,6 +15066,7 @@ vErrors.push(err10);
 }
 errors++;
 }
+if(data4.length <= 510){
 if(!pattern6.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -14771,6 +15076,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {
@@ -14995,7 +15301,7 @@ return errors === 0;
 
 exports.v15 = validate25;
 const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"type":"string","minLength":1,"maxLength":64},"action":{"type":"string","minLength":1,"maxLength":64},"target":{"type":"string","minLength":1,"maxLength":64},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const func32 = Object.prototype.hasOwnProperty;
+const func36 = Object.prototype.hasOwnProperty;
 const formats0 = module1.fullFormats["date-time"];
 const pattern8 = new RegExp("^[0-9]{4}-", "u");
 
@@ -15043,7 +15349,7 @@ for(const key1 in data1){
 if(errors >= enough62){
 break;
 }
-if(!(func32.call(schema26.properties.query.properties, key1))){
+if(!(func36.call(schema26.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -15739,6 +16045,7 @@ vErrors.push(err10);
 }
 errors++;
 }
+if(data4.length <= 510){
 if(!pattern6.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -15748,6 +16055,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {
@@ -15966,6 +16274,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern11.test(data4)){
 const err12 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -15975,6 +16284,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -16046,6 +16356,7 @@ vErrors.push(err18);
 }
 errors++;
 }
+if(data6.length <= 256){
 if(!pattern12.test(data6)){
 const err19 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
@@ -16055,6 +16366,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
+}
 }
 }
 else {
@@ -16371,6 +16683,7 @@ vErrors.push(err13);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern11.test(data4)){
 const err14 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -16380,6 +16693,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
+}
 }
 }
 else {
@@ -16608,6 +16922,7 @@ vErrors.push(err11);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern11.test(data4)){
 const err12 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -16617,6 +16932,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
+}
 }
 }
 else {
@@ -16688,6 +17004,7 @@ vErrors.push(err18);
 }
 errors++;
 }
+if(data6.length <= 256){
 if(!pattern12.test(data6)){
 const err19 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
@@ -16697,6 +17014,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
+}
 }
 }
 else {
@@ -17172,6 +17490,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data5.length <= 510){
 if(!pattern6.test(data5)){
 const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -17181,6 +17500,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -17443,6 +17763,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data5.length <= 508){
 if(!pattern17.test(data5)){
 const err16 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -17452,6 +17773,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 else {
@@ -17511,6 +17833,7 @@ vErrors.push(err21);
 }
 errors++;
 }
+if(data7.length <= 128){
 if(!pattern11.test(data7)){
 const err22 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -17520,6 +17843,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
+}
 }
 }
 else {
@@ -17818,6 +18142,7 @@ vErrors.push(err9);
 }
 errors++;
 }
+if(data3.length <= 508){
 if(!pattern17.test(data3)){
 const err10 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
@@ -17827,6 +18152,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
+}
 }
 }
 else {
@@ -17886,6 +18212,7 @@ vErrors.push(err15);
 }
 errors++;
 }
+if(data5.length <= 128){
 if(!pattern11.test(data5)){
 const err16 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -17895,6 +18222,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
+}
 }
 }
 else {
@@ -18463,6 +18791,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data5.length <= 510){
 if(!pattern6.test(data5)){
 const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -18472,6 +18801,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -19093,6 +19423,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data2.length <= 128){
 if(!pattern4.test(data2)){
 const err9 = {instancePath:instancePath+"/path/name",schemaPath:"#/properties/path/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"+"\""};
 if(vErrors === null){
@@ -19102,6 +19433,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -19645,6 +19977,7 @@ vErrors.push(err12);
 }
 errors++;
 }
+if(data3.length <= 128){
 if(!pattern4.test(data3)){
 const err13 = {instancePath:instancePath+"/path/name",schemaPath:"#/properties/path/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"+"\""};
 if(vErrors === null){
@@ -19654,6 +19987,7 @@ else {
 vErrors.push(err13);
 }
 errors++;
+}
 }
 }
 else {
@@ -19867,6 +20201,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data2.length <= 256){
 if(!pattern5.test(data2)){
 const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -19876,6 +20211,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -19976,7 +20312,7 @@ return errors === 0;
 }
 
 exports.v33 = validate43;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"string","enum":["true","false"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"string","enum":["true","false"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const pattern30 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -20090,6 +20426,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data2.length <= 256){
 if(!pattern5.test(data2)){
 const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
@@ -20099,6 +20436,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -20166,6 +20504,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data4.length <= 128){
 if(!pattern30.test(data4)){
 const err15 = {instancePath:instancePath+"/query/version",schemaPath:"#/properties/query/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
@@ -20175,6 +20514,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -20229,8 +20569,8 @@ if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 if(data6["x-checksum-sha256"] !== undefined){
 let data7 = data6["x-checksum-sha256"];
 if(typeof data7 === "string"){
-if(!pattern0.test(data7)){
-const err20 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
+if(func2(data7) > 64){
+const err20 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -20239,9 +20579,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-else {
-const err21 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.length <= 128){
+if(!pattern0.test(data7)){
+const err21 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -20251,11 +20591,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data6["content-digest"] !== undefined){
-let data8 = data6["content-digest"];
-if(typeof data8 === "string"){
-if(func2(data8) > 512){
-const err22 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+}
+else {
+const err22 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -20264,8 +20602,12 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(func2(data8) < 1){
-const err23 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data6["content-digest"] !== undefined){
+let data8 = data6["content-digest"];
+if(typeof data8 === "string"){
+if(func2(data8) > 512){
+const err23 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -20274,9 +20616,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-else {
-const err24 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data8) < 1){
+const err24 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -20286,9 +20627,8 @@ vErrors.push(err24);
 errors++;
 }
 }
-}
 else {
-const err25 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -20298,12 +20638,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data9 = data.cookie;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 }
 else {
-const err26 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err26 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -20313,14 +20650,29 @@ vErrors.push(err26);
 errors++;
 }
 }
+if(data.cookie !== undefined){
+let data9 = data.cookie;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 }
 else {
-const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err27 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err27];
 }
 else {
 vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
 }
 errors++;
 }
@@ -20643,6 +20995,7 @@ vErrors.push(err10);
 }
 errors++;
 }
+if(data4.length <= 510){
 if(!pattern6.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -20652,6 +21005,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {
@@ -21548,6 +21902,7 @@ vErrors.push(err10);
 }
 errors++;
 }
+if(data4.length <= 510){
 if(!pattern6.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -21557,6 +21912,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {
@@ -21966,6 +22322,7 @@ vErrors.push(err13);
 }
 errors++;
 }
+if(data5.length <= 2000){
 if(!pattern34.test(data5)){
 const err14 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
 if(vErrors === null){
@@ -21975,6 +22332,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
+}
 }
 }
 else {
@@ -22238,6 +22596,7 @@ vErrors.push(err8);
 }
 errors++;
 }
+if(data3.length <= 2000){
 if(!pattern34.test(data3)){
 const err9 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
 if(vErrors === null){
@@ -22247,6 +22606,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
+}
 }
 }
 else {
@@ -22757,6 +23117,7 @@ vErrors.push(err14);
 }
 errors++;
 }
+if(data5.length <= 510){
 if(!pattern6.test(data5)){
 const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -22766,6 +23127,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
+}
 }
 }
 else {
@@ -23659,6 +24021,7 @@ vErrors.push(err18);
 }
 errors++;
 }
+if(data6.length <= 510){
 if(!pattern6.test(data6)){
 const err19 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -23668,6 +24031,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
+}
 }
 }
 else {
@@ -24664,6 +25028,7 @@ vErrors.push(err10);
 }
 errors++;
 }
+if(data4.length <= 510){
 if(!pattern6.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
@@ -24673,6 +25038,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
+}
 }
 }
 else {

@@ -2269,8 +2269,9 @@ return errors === 0;
 
 exports.v9 = validate24;
 const schema40 = {"type":"object","required":["status","data"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ClientFile"}}}};
-const schema42 = {"type":"object","required":["name","version","size","sha256","updated_at"],"properties":{"name":{"type":"string"},"version":{"type":"string","nullable":true},"size":{"type":"integer","format":"int64","minimum":0},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema42 = {"type":"object","required":["name","version","size","sha256","updated_at"],"properties":{"name":{"type":"string"},"version":{"type":"string","nullable":true},"size":{"type":"integer","format":"int64","minimum":0},"sha256":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"},"updated_at":{"type":"string","format":"date-time"}}};
 const formats34 = module0.fullFormats.int64;
+const func2 = module1;
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2439,8 +2440,8 @@ errors++;
 if(data2.sha256 !== undefined){
 let data6 = data2.sha256;
 if(typeof data6 === "string"){
-if(!pattern2.test(data6)){
-const err14 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(func2(data6) > 64){
+const err14 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2449,9 +2450,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.length <= 128){
+if(!pattern2.test(data6)){
+const err15 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2461,11 +2462,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data2.updated_at !== undefined){
-let data7 = data2.updated_at;
-if(typeof data7 === "string"){
-if(!(formats0.validate(data7))){
-const err16 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err16 = {instancePath:instancePath+"/data/" + i0+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -2475,8 +2474,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-else {
-const err17 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.updated_at !== undefined){
+let data7 = data2.updated_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err17 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -2486,9 +2488,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
 else {
-const err18 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/data/" + i0+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2500,7 +2501,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err19 = {instancePath:instancePath+"/data/" + i0,schemaPath:"#/components/schemas/ClientFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2512,12 +2513,24 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err20 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err20];
 }
 else {
 vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
 }
 errors++;
 }
@@ -10134,10 +10147,9 @@ return errors === 0;
 exports.v42 = validate66;
 const schema143 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 const schema145 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"type":"array","items":{"$ref":"#/components/schemas/StandingTier"}},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
-const schema146 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}};
+const schema146 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}};
 const schema147 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const func2 = module1;
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -10443,8 +10455,8 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern2.test(data7)){
-const err28 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(func2(data7) > 64){
+const err28 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10453,14 +10465,26 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.length <= 128){
+if(!pattern2.test(data7)){
+const err29 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err29];
 }
 else {
 vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
 }
 errors++;
 }
@@ -10476,12 +10500,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err30 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err31 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err30];
+vErrors = [err31];
 }
 else {
-vErrors.push(err30);
+vErrors.push(err31);
 }
 errors++;
 break;
@@ -10491,19 +10515,7 @@ indices0[item0] = i1;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-if(data.pause_sessions !== undefined){
-if(typeof data.pause_sessions !== "boolean"){
-const err32 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err32 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -10513,9 +10525,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.require_subscription !== undefined){
-if(typeof data.require_subscription !== "boolean"){
-const err33 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.pause_sessions !== undefined){
+if(typeof data.pause_sessions !== "boolean"){
+const err33 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -10525,9 +10537,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data.require_signatures !== undefined){
-if(typeof data.require_signatures !== "boolean"){
-const err34 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.require_subscription !== undefined){
+if(typeof data.require_subscription !== "boolean"){
+const err34 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -10537,9 +10549,9 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.block_vpn !== undefined){
-if(typeof data.block_vpn !== "boolean"){
-const err35 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.require_signatures !== undefined){
+if(typeof data.require_signatures !== "boolean"){
+const err35 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -10549,9 +10561,9 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data.vpn_fail_closed !== undefined){
-if(typeof data.vpn_fail_closed !== "boolean"){
-const err36 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.block_vpn !== undefined){
+if(typeof data.block_vpn !== "boolean"){
+const err36 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10561,10 +10573,9 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data.minimum_version !== undefined){
-let data13 = data.minimum_version;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err37 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.vpn_fail_closed !== undefined){
+if(typeof data.vpn_fail_closed !== "boolean"){
+const err37 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10574,10 +10585,10 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data.download_url !== undefined){
-let data14 = data.download_url;
-if((typeof data14 !== "string") && (data14 !== null)){
-const err38 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.minimum_version !== undefined){
+let data13 = data.minimum_version;
+if((typeof data13 !== "string") && (data13 !== null)){
+const err38 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10586,9 +10597,11 @@ vErrors.push(err38);
 }
 errors++;
 }
-if(typeof data14 === "string"){
-if(!(formats2(data14))){
-const err39 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+}
+if(data.download_url !== undefined){
+let data14 = data.download_url;
+if((typeof data14 !== "string") && (data14 !== null)){
+const err39 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10597,17 +10610,28 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-}
-if(data.max_sessions !== undefined){
-let data15 = data.max_sessions;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err40 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(typeof data14 === "string"){
+if(!(formats2(data14))){
+const err40 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+if(data.max_sessions !== undefined){
+let data15 = data.max_sessions;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err41 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
 }
 errors++;
 }
@@ -10620,17 +10644,7 @@ for(let i2=0; i2<len1; i2++){
 let data17 = data16[i2];
 if(typeof data17 === "string"){
 if(func2(data17) > 64){
-const err41 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err41];
-}
-else {
-vErrors.push(err41);
-}
-errors++;
-}
-if(func2(data17) < 1){
-const err42 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err42 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10639,8 +10653,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(!pattern8.test(data17)){
-const err43 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data17) < 1){
+const err43 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10649,9 +10663,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-else {
-const err44 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data17.length <= 128){
+if(!pattern8.test(data17)){
+const err44 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10663,7 +10677,7 @@ errors++;
 }
 }
 else {
-const err45 = {instancePath:instancePath+"/tiers",schemaPath:"#/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err45 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10673,10 +10687,9 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data.users !== undefined){
-let data18 = data.users;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-const err46 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err46 = {instancePath:instancePath+"/tiers",schemaPath:"#/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10686,10 +10699,10 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data.previous_secret_until !== undefined){
-let data19 = data.previous_secret_until;
-if((typeof data19 !== "string") && (data19 !== null)){
-const err47 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.users !== undefined){
+let data18 = data.users;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err47 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10698,9 +10711,11 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(typeof data19 === "string"){
-if(!(formats0.validate(data19))){
-const err48 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+if(data.previous_secret_until !== undefined){
+let data19 = data.previous_secret_until;
+if((typeof data19 !== "string") && (data19 !== null)){
+const err48 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10709,13 +10724,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-}
-if(data.created_at !== undefined){
-let data20 = data.created_at;
-if(typeof data20 === "string"){
-if(!(formats0.validate(data20))){
-const err49 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(typeof data19 === "string"){
+if(!(formats0.validate(data19))){
+const err49 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10725,8 +10736,12 @@ vErrors.push(err49);
 errors++;
 }
 }
-else {
-const err50 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.created_at !== undefined){
+let data20 = data.created_at;
+if(typeof data20 === "string"){
+if(!(formats0.validate(data20))){
+const err50 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10736,11 +10751,8 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data.updated_at !== undefined){
-let data21 = data.updated_at;
-if(typeof data21 === "string"){
-if(!(formats0.validate(data21))){
-const err51 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+else {
+const err51 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10750,8 +10762,11 @@ vErrors.push(err51);
 errors++;
 }
 }
-else {
-const err52 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.updated_at !== undefined){
+let data21 = data.updated_at;
+if(typeof data21 === "string"){
+if(!(formats0.validate(data21))){
+const err52 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10761,14 +10776,25 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
 else {
-const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err53 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err53];
 }
 else {
 vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+else {
+const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
 }
 errors++;
 }
@@ -16325,8 +16351,8 @@ errors++;
 if(data.sha256 !== undefined){
 let data3 = data.sha256;
 if(typeof data3 === "string"){
-if(!pattern2.test(data3)){
-const err10 = {instancePath:instancePath+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(func2(data3) > 64){
+const err10 = {instancePath:instancePath+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -16335,9 +16361,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data3.length <= 128){
+if(!pattern2.test(data3)){
+const err11 = {instancePath:instancePath+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16347,11 +16373,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data.updated_at !== undefined){
-let data4 = data.updated_at;
-if(typeof data4 === "string"){
-if(!(formats0.validate(data4))){
-const err12 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err12 = {instancePath:instancePath+"/sha256",schemaPath:"#/components/schemas/ClientFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -16361,8 +16385,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-else {
-const err13 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.updated_at !== undefined){
+let data4 = data.updated_at;
+if(typeof data4 === "string"){
+if(!(formats0.validate(data4))){
+const err13 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -16372,9 +16399,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
 else {
-const err14 = {instancePath,schemaPath:"#/components/schemas/ClientFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/updated_at",schemaPath:"#/components/schemas/ClientFile/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16383,9 +16409,10 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.file_id === undefined){
-const err15 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "file_id"},message:"must have required property '"+"file_id"+"'"};
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/components/schemas/ClientFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -16394,8 +16421,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data.authenticated_only === undefined){
-const err16 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "authenticated_only"},message:"must have required property '"+"authenticated_only"+"'"};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.file_id === undefined){
+const err16 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "file_id"},message:"must have required property '"+"file_id"+"'"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -16404,8 +16432,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data.created_at === undefined){
-const err17 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(data.authenticated_only === undefined){
+const err17 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "authenticated_only"},message:"must have required property '"+"authenticated_only"+"'"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -16414,9 +16442,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data.file_id !== undefined){
-if(typeof data.file_id !== "string"){
-const err18 = {instancePath:instancePath+"/file_id",schemaPath:"#/allOf/1/properties/file_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.created_at === undefined){
+const err18 = {instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -16425,10 +16452,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-if(data.authenticated_only !== undefined){
-if(typeof data.authenticated_only !== "boolean"){
-const err19 = {instancePath:instancePath+"/authenticated_only",schemaPath:"#/allOf/1/properties/authenticated_only/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.file_id !== undefined){
+if(typeof data.file_id !== "string"){
+const err19 = {instancePath:instancePath+"/file_id",schemaPath:"#/allOf/1/properties/file_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16438,11 +16464,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.created_at !== undefined){
-let data7 = data.created_at;
-if(typeof data7 === "string"){
-if(!(formats0.validate(data7))){
-const err20 = {instancePath:instancePath+"/created_at",schemaPath:"#/allOf/1/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.authenticated_only !== undefined){
+if(typeof data.authenticated_only !== "boolean"){
+const err20 = {instancePath:instancePath+"/authenticated_only",schemaPath:"#/allOf/1/properties/authenticated_only/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16452,8 +16476,11 @@ vErrors.push(err20);
 errors++;
 }
 }
-else {
-const err21 = {instancePath:instancePath+"/created_at",schemaPath:"#/allOf/1/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.created_at !== undefined){
+let data7 = data.created_at;
+if(typeof data7 === "string"){
+if(!(formats0.validate(data7))){
+const err21 = {instancePath:instancePath+"/created_at",schemaPath:"#/allOf/1/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -16463,14 +16490,25 @@ vErrors.push(err21);
 errors++;
 }
 }
-}
 else {
-const err22 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err22 = {instancePath:instancePath+"/created_at",schemaPath:"#/allOf/1/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
 else {
 vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
 }
 errors++;
 }
@@ -16648,7 +16686,7 @@ return errors === 0;
 exports.v67 = validate105;
 const schema219 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Reseller"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
 const schema221 = {"type":"object","required":["reseller_id","name","currency","balance","commission_margin","suspended","created_at"],"properties":{"reseller_id":{"type":"string"},"name":{"type":"string"},"currency":{"$ref":"#/components/schemas/Currency"},"balance":{"$ref":"#/components/schemas/Money"},"owed":{"type":"number","minimum":0},"waiting":{"type":"number","minimum":0},"commission_margin":{"$ref":"#/components/schemas/CommissionMargin"},"suspended":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"}}};
-const schema222 = {"type":"string","pattern":"^[A-Z]{3}$"};
+const schema222 = {"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"};
 const schema223 = {"type":"number","minimum":0,"maximum":999999999999999};
 const schema224 = {"type":"number","minimum":0,"maximum":100};
 const pattern11 = new RegExp("^[A-Z]{3}$", "u");
@@ -16754,8 +16792,8 @@ errors++;
 if(data.currency !== undefined){
 let data2 = data.currency;
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
-const err9 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data2) > 3){
+const err9 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16764,9 +16802,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.length <= 6){
+if(!pattern11.test(data2)){
+const err10 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -16776,11 +16814,9 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data.balance !== undefined){
-let data3 = data.balance;
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 999999999999999 || isNaN(data3)){
-const err11 = {instancePath:instancePath+"/balance",schemaPath:"#/components/schemas/Money/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
+}
+else {
+const err11 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16789,8 +16825,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(data3 < 0 || isNaN(data3)){
-const err12 = {instancePath:instancePath+"/balance",schemaPath:"#/components/schemas/Money/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.balance !== undefined){
+let data3 = data.balance;
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 999999999999999 || isNaN(data3)){
+const err12 = {instancePath:instancePath+"/balance",schemaPath:"#/components/schemas/Money/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -16799,9 +16839,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/balance",schemaPath:"#/components/schemas/Money/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data3 < 0 || isNaN(data3)){
+const err13 = {instancePath:instancePath+"/balance",schemaPath:"#/components/schemas/Money/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -16811,11 +16850,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.owed !== undefined){
-let data4 = data.owed;
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-const err14 = {instancePath:instancePath+"/owed",schemaPath:"#/properties/owed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err14 = {instancePath:instancePath+"/balance",schemaPath:"#/components/schemas/Money/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16825,8 +16861,11 @@ vErrors.push(err14);
 errors++;
 }
 }
-else {
-const err15 = {instancePath:instancePath+"/owed",schemaPath:"#/properties/owed/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.owed !== undefined){
+let data4 = data.owed;
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+const err15 = {instancePath:instancePath+"/owed",schemaPath:"#/properties/owed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -16836,11 +16875,8 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.waiting !== undefined){
-let data5 = data.waiting;
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err16 = {instancePath:instancePath+"/waiting",schemaPath:"#/properties/waiting/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+else {
+const err16 = {instancePath:instancePath+"/owed",schemaPath:"#/properties/owed/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -16850,8 +16886,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-else {
-const err17 = {instancePath:instancePath+"/waiting",schemaPath:"#/properties/waiting/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.waiting !== undefined){
+let data5 = data.waiting;
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err17 = {instancePath:instancePath+"/waiting",schemaPath:"#/properties/waiting/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -16861,11 +16900,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.commission_margin !== undefined){
-let data6 = data.commission_margin;
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 100 || isNaN(data6)){
-const err18 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+else {
+const err18 = {instancePath:instancePath+"/waiting",schemaPath:"#/properties/waiting/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -16874,8 +16910,12 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data6 < 0 || isNaN(data6)){
-const err19 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.commission_margin !== undefined){
+let data6 = data.commission_margin;
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 100 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16884,9 +16924,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-else {
-const err20 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data6 < 0 || isNaN(data6)){
+const err20 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16896,9 +16935,8 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.suspended !== undefined){
-if(typeof data.suspended !== "boolean"){
-const err21 = {instancePath:instancePath+"/suspended",schemaPath:"#/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err21 = {instancePath:instancePath+"/commission_margin",schemaPath:"#/components/schemas/CommissionMargin/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -16908,11 +16946,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.created_at !== undefined){
-let data8 = data.created_at;
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err22 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.suspended !== undefined){
+if(typeof data.suspended !== "boolean"){
+const err22 = {instancePath:instancePath+"/suspended",schemaPath:"#/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -16922,8 +16958,11 @@ vErrors.push(err22);
 errors++;
 }
 }
-else {
-const err23 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.created_at !== undefined){
+let data8 = data.created_at;
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err23 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -16933,14 +16972,25 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
 }
 errors++;
 }
@@ -18893,8 +18943,8 @@ errors++;
 if(data.currency !== undefined){
 let data9 = data.currency;
 if(typeof data9 === "string"){
-if(!pattern11.test(data9)){
-const err24 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data9) > 3){
+const err24 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -18903,9 +18953,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-else {
-const err25 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.length <= 6){
+if(!pattern11.test(data9)){
+const err25 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -18915,9 +18965,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.entry_id !== undefined){
-if(typeof data.entry_id !== "string"){
-const err26 = {instancePath:instancePath+"/entry_id",schemaPath:"#/properties/entry_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err26 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -18927,14 +18977,26 @@ vErrors.push(err26);
 errors++;
 }
 }
-}
-else {
-const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.entry_id !== undefined){
+if(typeof data.entry_id !== "string"){
+const err27 = {instancePath:instancePath+"/entry_id",schemaPath:"#/properties/entry_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
 else {
 vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
 }
 errors++;
 }
@@ -19117,8 +19179,8 @@ errors++;
 if(data.currency !== undefined){
 let data4 = data.currency;
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
-const err15 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data4) > 3){
+const err15 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -19127,9 +19189,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-else {
-const err16 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 6){
+if(!pattern11.test(data4)){
+const err16 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -19139,9 +19201,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.entry_id !== undefined){
-if(typeof data.entry_id !== "string"){
-const err17 = {instancePath:instancePath+"/entry_id",schemaPath:"#/properties/entry_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err17 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -19151,14 +19213,26 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
-else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.entry_id !== undefined){
+if(typeof data.entry_id !== "string"){
+const err18 = {instancePath:instancePath+"/entry_id",schemaPath:"#/properties/entry_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
 else {
 vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
 }
 errors++;
 }
@@ -24097,8 +24171,8 @@ errors++;
 if(data.currency !== undefined){
 let data7 = data.currency;
 if(typeof data7 === "string"){
-if(!pattern11.test(data7)){
-const err23 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data7) > 3){
+const err23 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -24107,9 +24181,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-else {
-const err24 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.length <= 6){
+if(!pattern11.test(data7)){
+const err24 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -24119,11 +24193,9 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.created_at !== undefined){
-let data8 = data.created_at;
-if(typeof data8 === "string"){
-if(!(formats0.validate(data8))){
-const err25 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err25 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -24133,8 +24205,11 @@ vErrors.push(err25);
 errors++;
 }
 }
-else {
-const err26 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.created_at !== undefined){
+let data8 = data.created_at;
+if(typeof data8 === "string"){
+if(!(formats0.validate(data8))){
+const err26 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -24144,11 +24219,8 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.expires_at !== undefined){
-let data9 = data.expires_at;
-if(typeof data9 === "string"){
-if(!(formats0.validate(data9))){
-const err27 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+else {
+const err27 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -24158,8 +24230,11 @@ vErrors.push(err27);
 errors++;
 }
 }
-else {
-const err28 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.expires_at !== undefined){
+let data9 = data.expires_at;
+if(typeof data9 === "string"){
+if(!(formats0.validate(data9))){
+const err28 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -24169,10 +24244,8 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.paid_at !== undefined){
-let data10 = data.paid_at;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err29 = {instancePath:instancePath+"/paid_at",schemaPath:"#/properties/paid_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err29 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -24181,9 +24254,11 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(typeof data10 === "string"){
-if(!(formats0.validate(data10))){
-const err30 = {instancePath:instancePath+"/paid_at",schemaPath:"#/properties/paid_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+if(data.paid_at !== undefined){
+let data10 = data.paid_at;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err30 = {instancePath:instancePath+"/paid_at",schemaPath:"#/properties/paid_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -24192,16 +24267,27 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err31 = {instancePath:instancePath+"/paid_at",schemaPath:"#/properties/paid_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err31];
 }
 else {
 vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
 }
 errors++;
 }
@@ -24806,8 +24892,8 @@ errors++;
 if(data.currency !== undefined){
 let data9 = data.currency;
 if(typeof data9 === "string"){
-if(!pattern11.test(data9)){
-const err28 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data9) > 3){
+const err28 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -24816,9 +24902,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.length <= 6){
+if(!pattern11.test(data9)){
+const err29 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -24828,10 +24914,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.period_start !== undefined){
-let data10 = data.period_start;
-if((typeof data10 !== "string") && (data10 !== null)){
-const err30 = {instancePath:instancePath+"/period_start",schemaPath:"#/properties/period_start/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err30 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -24840,9 +24925,11 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(typeof data10 === "string"){
-if(!(formats0.validate(data10))){
-const err31 = {instancePath:instancePath+"/period_start",schemaPath:"#/properties/period_start/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+if(data.period_start !== undefined){
+let data10 = data.period_start;
+if((typeof data10 !== "string") && (data10 !== null)){
+const err31 = {instancePath:instancePath+"/period_start",schemaPath:"#/properties/period_start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -24851,12 +24938,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-}
-if(data.period_end !== undefined){
-let data11 = data.period_end;
-if((typeof data11 !== "string") && (data11 !== null)){
-const err32 = {instancePath:instancePath+"/period_end",schemaPath:"#/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data10 === "string"){
+if(!(formats0.validate(data10))){
+const err32 = {instancePath:instancePath+"/period_start",schemaPath:"#/properties/period_start/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -24865,9 +24949,12 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(typeof data11 === "string"){
-if(!(formats0.validate(data11))){
-const err33 = {instancePath:instancePath+"/period_end",schemaPath:"#/properties/period_end/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+}
+if(data.period_end !== undefined){
+let data11 = data.period_end;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err33 = {instancePath:instancePath+"/period_end",schemaPath:"#/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -24876,12 +24963,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-}
-if(data.receipt_url !== undefined){
-let data12 = data.receipt_url;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err34 = {instancePath:instancePath+"/receipt_url",schemaPath:"#/properties/receipt_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data11 === "string"){
+if(!(formats0.validate(data11))){
+const err34 = {instancePath:instancePath+"/period_end",schemaPath:"#/properties/period_end/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -24890,9 +24974,12 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(typeof data12 === "string"){
-if(!(formats2(data12))){
-const err35 = {instancePath:instancePath+"/receipt_url",schemaPath:"#/properties/receipt_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+}
+}
+if(data.receipt_url !== undefined){
+let data12 = data.receipt_url;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err35 = {instancePath:instancePath+"/receipt_url",schemaPath:"#/properties/receipt_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -24901,13 +24988,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-}
-if(data.created_at !== undefined){
-let data13 = data.created_at;
-if(typeof data13 === "string"){
-if(!(formats0.validate(data13))){
-const err36 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(typeof data12 === "string"){
+if(!(formats2(data12))){
+const err36 = {instancePath:instancePath+"/receipt_url",schemaPath:"#/properties/receipt_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -24917,8 +25000,12 @@ vErrors.push(err36);
 errors++;
 }
 }
-else {
-const err37 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+if(typeof data13 === "string"){
+if(!(formats0.validate(data13))){
+const err37 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -24928,14 +25015,25 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
 else {
-const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
 }
 errors++;
 }
@@ -25371,8 +25469,8 @@ errors++;
 if(data.currency !== undefined){
 let data4 = data.currency;
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
-const err22 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+if(func2(data4) > 3){
+const err22 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -25381,9 +25479,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 6){
+if(!pattern11.test(data4)){
+const err23 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -25393,10 +25491,9 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.period !== undefined){
-let data5 = data.period;
-if(typeof data5 !== "string"){
-const err24 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err24 = {instancePath:instancePath+"/currency",schemaPath:"#/components/schemas/Currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -25405,8 +25502,11 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema321.properties.period.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.period !== undefined){
+let data5 = data.period;
+if(typeof data5 !== "string"){
+const err25 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -25415,11 +25515,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data.max_apps !== undefined){
-let data6 = data.max_apps;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err26 = {instancePath:instancePath+"/max_apps",schemaPath:"#/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
+const err26 = {instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema321.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -25429,10 +25526,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.max_users_per_app !== undefined){
-let data7 = data.max_users_per_app;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err27 = {instancePath:instancePath+"/max_users_per_app",schemaPath:"#/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.max_apps !== undefined){
+let data6 = data.max_apps;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err27 = {instancePath:instancePath+"/max_apps",schemaPath:"#/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -25442,10 +25539,10 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.max_licenses !== undefined){
-let data8 = data.max_licenses;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-const err28 = {instancePath:instancePath+"/max_licenses",schemaPath:"#/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.max_users_per_app !== undefined){
+let data7 = data.max_users_per_app;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err28 = {instancePath:instancePath+"/max_users_per_app",schemaPath:"#/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -25455,10 +25552,10 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.licenses !== undefined){
-let data9 = data.licenses;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-const err29 = {instancePath:instancePath+"/licenses",schemaPath:"#/properties/licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.max_licenses !== undefined){
+let data8 = data.max_licenses;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+const err29 = {instancePath:instancePath+"/max_licenses",schemaPath:"#/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -25468,15 +25565,28 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.balance !== undefined){
-let data10 = data.balance;
-if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err30 = {instancePath:instancePath+"/balance",schemaPath:"#/properties/balance/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.licenses !== undefined){
+let data9 = data.licenses;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+const err30 = {instancePath:instancePath+"/licenses",schemaPath:"#/properties/licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.balance !== undefined){
+let data10 = data.balance;
+if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
+const err31 = {instancePath:instancePath+"/balance",schemaPath:"#/properties/balance/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
 }
 errors++;
 }
@@ -25487,19 +25597,7 @@ if(Array.isArray(data11)){
 const len0 = data11.length;
 for(let i0=0; i0<len0; i0++){
 if(typeof data11[i0] !== "string"){
-const err31 = {instancePath:instancePath+"/features/" + i0,schemaPath:"#/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/features",schemaPath:"#/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err32 = {instancePath:instancePath+"/features/" + i0,schemaPath:"#/properties/features/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -25509,9 +25607,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.archived !== undefined){
-if(typeof data.archived !== "boolean"){
-const err33 = {instancePath:instancePath+"/archived",schemaPath:"#/properties/archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err33 = {instancePath:instancePath+"/features",schemaPath:"#/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -25521,11 +25619,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data.created_at !== undefined){
-let data14 = data.created_at;
-if(typeof data14 === "string"){
-if(!(formats0.validate(data14))){
-const err34 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.archived !== undefined){
+if(typeof data.archived !== "boolean"){
+const err34 = {instancePath:instancePath+"/archived",schemaPath:"#/properties/archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -25535,8 +25631,11 @@ vErrors.push(err34);
 errors++;
 }
 }
-else {
-const err35 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.created_at !== undefined){
+let data14 = data.created_at;
+if(typeof data14 === "string"){
+if(!(formats0.validate(data14))){
+const err35 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -25546,11 +25645,8 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data.updated_at !== undefined){
-let data15 = data.updated_at;
-if(typeof data15 === "string"){
-if(!(formats0.validate(data15))){
-const err36 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+else {
+const err36 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -25560,8 +25656,11 @@ vErrors.push(err36);
 errors++;
 }
 }
-else {
-const err37 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.updated_at !== undefined){
+let data15 = data.updated_at;
+if(typeof data15 === "string"){
+if(!(formats0.validate(data15))){
+const err37 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -25571,14 +25670,25 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
 else {
-const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
 }
 errors++;
 }

@@ -184,7 +184,7 @@ export const settings = {
   ADMIN_TOKEN: {
     parse: z
       .string()
-      .transform((text) => text.split(/ *, */))
+      .transform((text) => text.split(',').map((token) => token.trim()))
       .refine((tokens) => tokens.every((token) => /^[A-Za-z0-9\-._~+/]{32,}=*$/.test(token)), {
         error:
           'must be at least 32 characters of a bearer token (openssl rand -hex 32), or several of them separated by commas',

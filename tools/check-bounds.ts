@@ -14,11 +14,14 @@ interface Request extends Operation {
   readonly requestBody?: Ref<{ content: Record<string, { schema: Schema }> }>;
 }
 
+/** Formats whose expressions take linear time (tools/check-expressions.ts), so that any length is cheap. */
+const LINEAR_FORMATS = new Set([undefined, 'binary', 'password', 'date', 'date-time']);
 const SCALAR = new Set(['string', 'integer', 'number', 'boolean']);
 
 /**
  * Lists and maps in requests that may have any number of items: what a request costs must have a limit. And lists of
- * something else than scalars that must be unique: finding out compares each with each.
+ * something else than scalars that must be unique: finding out compares each with each. And strings with a format, or a
+ * pattern without one, that may have any length: the validators try neither on a string that is too long.
  */
 export function unbounded(contract: Contract): string[] {
   const found = new Set<string>();
@@ -38,6 +41,9 @@ export function unbounded(contract: Contract): string[] {
     if (uniqueItems && !SCALAR.has(String(resolve<Schema>(contract, items as Schema)['type']))) {
       found.add(`${path}: has uniqueItems of something else than scalars`);
     }
+    const { maxLength, format, pattern } = rest as { maxLength?: number; format?: string; pattern?: string };
+    const isMatched = format === undefined ? pattern !== undefined : !LINEAR_FORMATS.has(format);
+    if (type === 'string' && isMatched && maxLength === undefined) found.add(`${path}: has no maxLength`);
     visit(items, `${path}/items`, seen);
     visit(additionalProperties, `${path}/additionalProperties`, seen);
     for (const [name, property] of Object.entries(properties as object)) {

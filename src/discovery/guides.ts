@@ -21,10 +21,13 @@ export async function loadGuides(): Promise<(addresses: Addresses, trustsIssuers
 
 /** Addresses go in the place of their names; what is between the comments `issuers` stays where issuers are trusted. */
 function fillIn(template: string, addresses: Addresses, trustsIssuers: boolean): string {
-  return template
-    .replace(/^<!-- issuers -->\n\n(.*?)^<!-- \/issuers -->\n\n?/gms, (_, lines: string) =>
-      trustsIssuers ? lines : '',
-    )
+  const [start, ...marked] = template.split('<!-- issuers -->\n\n');
+  const parts = marked.map((part) => {
+    const [issuers, others = ''] = part.split(/<!-- \/issuers -->\n{1,2}/, 2);
+    return trustsIssuers ? `${issuers}${others}` : others;
+  });
+  return [start, ...parts]
+    .join('')
     .replaceAll('{base_url}', addresses.issuer())
     .replaceAll('{web_url}', addresses.web());
 }

@@ -22,6 +22,6 @@ export function skillIndex(skills: Readonly<Record<string, string>>): object {
 
 /** The description in the frontmatter of a skill. */
 function descriptionOf(text: string): string {
-  const [, description] = /^---\n(?:.*\n)*?description: (.*)\n(?:.*\n)*?---\n/.exec(text)!;
-  return description!;
+  const [, frontmatter] = text.split('---\n', 2);
+  return /^description: (.*)$/m.exec(frontmatter!)![1]!;
 }

@@ -99,7 +99,9 @@ export function createMails(deps: Dependencies): Mails {
 
 /** Many servers put what is behind a plus into one mailbox: whoever counts addresses would flood it. */
 function mailboxOf(email: string): string {
-  return email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
+  const [at, plus] = [email.lastIndexOf('@'), email.indexOf('+', 1)];
+  const mailbox = plus === -1 || plus > at ? email : email.slice(0, plus) + email.slice(at);
+  return mailbox.toLowerCase();
 }
 
 /** A mail is opened as the one that it was sealed as: a row that was copied over another one is not sent. */

@@ -277,10 +277,11 @@ function isFormPost(ctx: KoaContextWithOIDC): boolean {
 }
 
 function allowFormPost(ctx: KoaContextWithOIDC): void {
-  const [, script = ''] = /<script>([^]*?)<\/script>/.exec(ctx.body as string) ?? [];
+  const [, opened = ''] = (ctx.body as string).split('<script>', 2);
+  const [script] = opened.split('</script>', 1);
   ctx.set({
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; script-src 'sha256-${hash('sha256', script, 'base64')}'; base-uri 'none'; frame-ancestors 'none'`,
+    'Content-Security-Policy': `default-src 'none'; script-src 'sha256-${hash('sha256', script!, 'base64')}'; base-uri 'none'; frame-ancestors 'none'`,
   });
 }
 

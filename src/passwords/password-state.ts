@@ -28,7 +28,7 @@ export function passwordState(hash: string | null): PasswordState {
  */
 export function unusableHash(bytes: Buffer): string {
   const [salt, output] = [bytes.subarray(0, 16), bytes.subarray(16, 48)].map((part) =>
-    part.toString('base64').replace(/=+$/, ''),
+    part.toString('base64').replaceAll('=', ''),
   );
   return `${OWN_PREFIX}${salt}$${output}`;
 }

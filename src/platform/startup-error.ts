@@ -4,6 +4,7 @@ export class StartupError extends Error {
 
   /** @param message what is wrong and what to do; line breaks are folded into spaces */
   constructor(message: string, options?: ErrorOptions) {
-    super(message.replace(/\s*[\r\n]+\s*/g, ' ').trim(), options);
+    const lines = message.split(/[\r\n]/).map((line) => line.trim());
+    super(lines.filter((line) => line !== '').join(' '), options);
   }
 }

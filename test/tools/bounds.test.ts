@@ -56,3 +56,19 @@ test('validators with a loop that would not end early stop the build', () => {
     expect(() => endingEarly(loop, 5), loop).toThrow(/loop/);
   }
 });
+
+test('a string with a pattern or a format that may have any length is found', () => {
+  const faults = found(({ components: { schemas } }) => {
+    delete schemas.Currency.maxLength;
+    schemas.CreateBanRequest.properties.network = { type: 'string', format: 'uri' };
+    schemas.CreateBanRequest.properties.reason = {
+      type: 'string',
+      format: 'date-time',
+      pattern: '^[0-9]{4}-',
+    };
+  });
+  expect(faults.sort()).toEqual([
+    '#/components/schemas/CreateBanRequest/properties/network: has no maxLength',
+    '#/components/schemas/Currency: has no maxLength',
+  ]);
+});

@@ -72,6 +72,27 @@ describe('request validators', () => {
     ]);
   });
 
+  test('try neither a pattern nor a format on a string that is too long', async () => {
+    const contract = readContract(SAMPLE) as Contract & { components: { schemas: Record<string, object> } };
+    Object.assign(contract.components.schemas['Secret']!, {
+      maxLength: 8,
+      pattern: '^[a-z]+$',
+      format: 'email',
+    });
+    const output = join(folder, 'long');
+    write(output, await generate(contract));
+    const { requestValidators } = await import(pathToFileURL(join(output, 'request-validators.js')).href);
+    const faults = (secret: string) =>
+      faultsOf(requestValidators.putKey[0], { requestBody: { owner: 'ada@example.com', secret } });
+    expect(faults('A'.repeat(8))).toEqual(['/requestBody/secret format', '/requestBody/secret pattern']);
+    // Up to twice as many code units may be few enough characters.
+    expect(faults('\u{1f511}'.repeat(8))).toEqual([
+      '/requestBody/secret format',
+      '/requestBody/secret pattern',
+    ]);
+    expect(faults('A'.repeat(17))).toEqual(['/requestBody/secret maxLength']);
+  });
+
   test('fill in the defaults of parameters, and coerce nothing', async () => {
     const { requestValidators } = await load('request-validators.js');
     const given = { path: { key_id: '1' }, query: { limit: 5 } };

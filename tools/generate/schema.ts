@@ -1,4 +1,4 @@
-import { type Options, Ajv } from 'ajv';
+import { type CodeKeywordDefinition, type Options, Ajv, _ } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Schema } from './document.ts';
 
@@ -53,5 +53,20 @@ export function sourceAjv(options: Options = {}): Ajv {
     ...options,
   });
   addFormats.default(ajv);
+  for (const keyword of ['pattern', 'format']) tryWithinLength(ajv, keyword);
   return ajv;
+}
+
+/**
+ * Makes a keyword skip strings that are longer than the `maxLength` beside it, which is reported anyway. Otherwise `allErrors`
+ * runs expressions over strings of any length. `maxLength` counts characters, of which each is one or two code units.
+ */
+function tryWithinLength(ajv: Ajv, keyword: string): void {
+  const { definition } = ajv.RULES.all[keyword] as { definition: CodeKeywordDefinition };
+  const { code } = definition;
+  definition.code = (cxt, ruleType) => {
+    const { maxLength } = cxt.parentSchema as { maxLength?: number };
+    if (maxLength === undefined) return code(cxt, ruleType);
+    cxt.gen.if(_`${cxt.data}.length <= ${2 * maxLength}`, () => code(cxt, ruleType));
+  };
 }

@@ -85,7 +85,7 @@ export class Latchkey {
 
   /** @param baseUrl such as `https://auth.example.com` */
   constructor(baseUrl: string, appId: string, secret: string) {
-    this.#base = `${baseUrl.replace(/\/+$/, '')}/api/v2/client`;
+    this.#base = `${baseUrl.replace(/\/$/, '')}/api/v2/client`;
     this.#appId = appId;
     this.#secret = secret;
   }
