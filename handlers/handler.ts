@@ -5,7 +5,7 @@ import type { Actor } from '../src/audit/audit.ts';
 import type { Scope } from '../src/developers/developers.ts';
 import type { SentCredential } from '../src/machine-payments/machine-payments.ts';
 import type { SessionIdentity } from '../src/sessions/sessions.ts';
-import type { Signer } from '../src/signatures/signatures.ts';
+import type { SignableRequest, Signer } from '../src/signatures/signatures.ts';
 
 export type OperationId = keyof operations;
 
@@ -60,6 +60,8 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly client: { readonly address: string };
   /** Whose secret has signed it, on operations that take signatures. */
   readonly signer: SignerOf<operations[Id]>;
+  /** The request as signatures cover it, on operations that take signatures. */
+  readonly signable: SignableRequest;
   /** In lower case. */
   readonly headers: Lowercased<ParametersOf<operations[Id], 'header'>>;
   /** The bytes of the body as they came. */

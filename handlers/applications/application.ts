@@ -14,6 +14,7 @@ export function toApplication(application: OwnApplication): components['schemas'
     pause_sessions: application.pauseSessions,
     require_subscription: application.requireSubscription,
     require_signatures: application.requireSignatures,
+    bind_responses: application.bindResponses,
     block_vpn: application.blockVpn,
     vpn_fail_closed: application.vpnFailClosed,
     minimum_version: application.minimumVersion,

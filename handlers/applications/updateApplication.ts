@@ -15,6 +15,7 @@ export const updateApplication: Handler<'updateApplication'> = async (
     pauseSessions: body.pause_sessions,
     requireSubscription: body.require_subscription,
     requireSignatures: body.require_signatures,
+    bindResponses: body.bind_responses,
     blockVpn: body.block_vpn,
     vpnFailClosed: body.vpn_fail_closed,
     minimumVersion: body.minimum_version,

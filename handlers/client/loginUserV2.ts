@@ -1,5 +1,6 @@
 import type { Handler } from '../handler.ts';
-import { toSignedSession } from './signed-session.ts';
+import { toSessionResult } from './session-result.ts';
+import { signedResponse } from './signed-response.ts';
 
 export const loginUserV2: Handler<'loginUserV2'> = async (
   { body, client, signer },
@@ -7,5 +8,5 @@ export const loginUserV2: Handler<'loginUserV2'> = async (
 ) => {
   await signatures.spend(signer, body.nonce);
   const { session } = await logins.withPassword(signer.application, body, 'encrypted', client);
-  return { status: 200, body: toSignedSession(session, signer, body.nonce) };
+  return signedResponse(signer, toSessionResult(session), body.nonce);
 };

@@ -1,13 +1,14 @@
 import type { Handler } from '../handler.ts';
-import { toSignedSession } from './signed-session.ts';
+import { toSessionResult } from './session-result.ts';
+import { signedResponse } from './signed-response.ts';
 
 export const loginWithLicense: Handler<'loginWithLicense'> = async (
-  { body, client, signer: signed },
+  { body, client, signer: signed, signable },
   { logins, signatures },
 ) => {
-  const signer = signed ?? (await signatures.signerOf(body.app_id));
+  const signer = signed ?? (await signatures.signerOf(body.app_id, signable));
   await signatures.spend(signed, body.nonce);
   const credentials = { licenseKey: body.license_key, hwid: body.hwid, version: body.version };
   const { session } = await logins.withLicense(signer.application, credentials, 'encrypted', client);
-  return { status: 200, body: toSignedSession(session, signer, body.nonce ?? '') };
+  return signedResponse(signer, toSessionResult(session), body.nonce ?? '');
 };

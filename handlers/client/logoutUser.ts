@@ -1,6 +1,6 @@
 import type { Handler } from '../handler.ts';
 
 export const logoutUser: Handler<'logoutUser'> = async ({ body }, { sessions }) => {
-  await sessions.logout(body.app_id, body.token);
+  await sessions.logout(body.app_id, body.token, { signed: false });
   return { status: 200, body: { status: 'success', message: 'Session ended.' } };
 };

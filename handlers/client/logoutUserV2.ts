@@ -1,11 +1,16 @@
 import type { Handler } from '../handler.ts';
+import { signedResponse } from './signed-response.ts';
 
-export const logoutUserV2: Handler<'logoutUserV2'> = async ({ body, signer }, { sessions, signatures }) => {
+export const logoutUserV2: Handler<'logoutUserV2'> = async (
+  { body, signer: signed, signable },
+  { sessions, signatures },
+) => {
   const { app_id, session_token, token = session_token, nonce } = body;
-  await signatures.spend(signer, nonce);
-  // Before the session ends, so that it does not end without an answer.
-  const answering = nonce === undefined ? undefined : (signer ?? (await signatures.signerOf(app_id)));
-  await sessions.logout(app_id, token!, { unsigned: !signer });
+  await signatures.spend(signed, nonce);
+  // Before the session ends, so that it does not end without a response.
+  const signer = nonce === undefined ? undefined : (signed ?? (await signatures.signerOf(app_id, signable)));
+  await sessions.logout(app_id, token!, { signed: signed !== undefined });
   const result = { status: 'success', message: 'Session ended.' } as const;
-  return { status: 200, body: answering && nonce !== undefined ? answering.sign(result, nonce) : result };
+  if (!signer || nonce === undefined) return { status: 200, body: result };
+  return signedResponse(signer, result, nonce);
 };

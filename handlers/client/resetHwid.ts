@@ -1,10 +1,11 @@
 import type { Handler } from '../handler.ts';
+import { signedResponse } from './signed-response.ts';
 
 export const resetHwid: Handler<'resetHwid'> = async (
-  { body, client, signer: signed },
+  { body, client, signer: signed, signable },
   { hwidResets, signatures },
 ) => {
-  const signer = signed ?? (await signatures.signerOf(body.app_id));
+  const signer = signed ?? (await signatures.signerOf(body.app_id, signable));
   await signatures.spend(signed, body.nonce);
   const { nextResetAt } = await hwidResets.byUser(signer.application, body, client);
   const result = {
@@ -12,5 +13,7 @@ export const resetHwid: Handler<'resetHwid'> = async (
     message: 'Hardware reset.',
     next_reset_at: nextResetAt.toISOString(),
   } as const;
-  return { status: 200, body: body.nonce === undefined ? result : signer.sign(result, body.nonce) };
+  return body.nonce === undefined
+    ? { status: 200, body: result }
+    : signedResponse(signer, result, body.nonce);
 };

@@ -2,6 +2,10 @@ import type { Handler } from '../handler.ts';
 import { toVerification } from './verification.ts';
 
 export const verifySession: Handler<'verifySession'> = async ({ body, client }, { sessions }) => {
-  const verification = await sessions.verify(body.app_id, body.token, { hwid: body.hwid, client });
+  const verification = await sessions.verify(body.app_id, body.token, {
+    hwid: body.hwid,
+    client,
+    signed: false,
+  });
   return { status: 200, body: toVerification(verification) };
 };

@@ -21,6 +21,7 @@ export interface ApplicationRow {
   readonly pause_sessions: boolean;
   readonly require_subscription: boolean;
   readonly require_signatures: boolean;
+  readonly bind_responses: boolean;
   readonly block_vpn: boolean;
   readonly vpn_fail_closed: boolean;
   readonly has_client_bans: boolean;

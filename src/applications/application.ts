@@ -12,6 +12,8 @@ export interface ApplicationSettings {
   readonly pauseSessions: boolean;
   readonly requireSubscription: boolean;
   readonly requireSignatures: boolean;
+  /** The responses to unsigned requests carry signatures of version 2 alone. */
+  readonly bindResponses: boolean;
   readonly blockVpn: boolean;
   readonly vpnFailClosed: boolean;
   readonly minimumVersion: string | null;
@@ -53,6 +55,7 @@ export function toApplication(row: ApplicationRow): Application {
     pauseSessions: row.pause_sessions,
     requireSubscription: row.require_subscription,
     requireSignatures: row.require_signatures,
+    bindResponses: row.bind_responses,
     blockVpn: row.block_vpn,
     vpnFailClosed: row.vpn_fail_closed,
     minimumVersion: row.minimum_version,
@@ -84,6 +87,7 @@ export function toColumns(settings: Partial<ApplicationSettings>): Partial<Appli
     pause_sessions: settings.pauseSessions,
     require_subscription: settings.requireSubscription,
     require_signatures: settings.requireSignatures,
+    bind_responses: settings.bindResponses,
     block_vpn: settings.blockVpn,
     vpn_fail_closed: settings.vpnFailClosed,
     minimum_version: settings.minimumVersion,

@@ -95,7 +95,13 @@ export const catalogue = {
     statuses: [401],
     title: 'Signature required',
     detail: 'The request must be signed: x-signature and x-timestamp belong together.',
-    hint: "Send x-timestamp, and in x-signature the HMAC-SHA-256 of the raw body under the application's secret.",
+    hint: 'Use the operation of v2, and send x-timestamp and x-signature as it describes them.',
+  },
+  SIGNATURE_VERSION_UNSUPPORTED: {
+    statuses: [400],
+    title: 'Signature version not supported',
+    detail: 'The x-signature-version is not a version that exists.',
+    hint: 'Send x-signature-version: 2, and sign as version 2 describes; or leave the header out for version 1.',
   },
   TIMESTAMP_OUT_OF_RANGE: {
     statuses: [401],

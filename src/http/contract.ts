@@ -23,7 +23,7 @@ import { parseQuery } from './query.ts';
 import { countRequest, type RateLimitScope } from './rate-limit.ts';
 import { mediaTypeOf, openUpload, readJsonBody } from './request-body.ts';
 import type { HttpResponse } from './response.ts';
-import { signerOf, type SignatureMode } from './signature.ts';
+import { readSignature, type SignatureMode } from './signature.ts';
 import { TableRouter, type ContractRequest } from './table-router.ts';
 
 /** The operations of the contract, ready to be called. */
@@ -149,7 +149,9 @@ export async function bindContract(
       // Before anything is looked up: a flood costs little, and the answer says nothing of any application.
       if (marks['x-hashes-password']) services.passwords.assertRoom();
       if (mode) {
-        request.signer = await signerOf(services, mode, exchange.request.headers, appIdOf(value), bytes);
+        const { headers } = exchange.request;
+        const sent = { operation: operation.operationId!, headers, value, bytes };
+        Object.assign(request, await readSignature(services, mode, sent));
       }
     },
   });
@@ -197,6 +199,7 @@ function toHandlerRequest(
     mediaType: negotiate(operation, raw.headers.accept),
     client: request.client,
     signer: request.signer,
+    signable: request.signable,
   } as unknown as HandlerRequest<OperationId>;
 }
 

@@ -18,6 +18,8 @@ export interface ContractRequest extends Request {
   readonly client: Client;
   /** Who has signed the request; undefined when nobody has. */
   signer?: unknown;
+  /** What the signature of a response is bound to, on operations that take signatures. */
+  signable?: unknown;
 }
 
 interface Template {

@@ -35,6 +35,7 @@ import * as indexUnpaidTestCheckouts from './20261123100000_index_unpaid_test_ch
 import * as createPasswordResets from './20261124000000_create_password_resets.ts';
 import * as indexDeveloperSessions from './20261124000010_index_developer_sessions.ts';
 import * as indexAgentClaims from './20261124000020_index_agent_claims.ts';
+import * as addBindResponses from './20261125020000_add_bind_responses.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -76,6 +77,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261124000000_create_password_resets': createPasswordResets,
   '20261124000010_index_developer_sessions': indexDeveloperSessions,
   '20261124000020_index_agent_claims': indexAgentClaims,
+  '20261125020000_add_bind_responses': addBindResponses,
 };
 
 const source: Knex.MigrationSource<string> = {

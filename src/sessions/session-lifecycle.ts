@@ -50,9 +50,10 @@ export interface SessionLifecycle {
   ): Promise<void>;
   /**
    * Ends a session: every verification that begins after this returns fails, on every node.
+   * @param asker.signed whether the application's secret vouches for the request
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
    */
-  logout(appId: string, handle: string, asker?: { readonly unsigned?: boolean }): Promise<void>;
+  logout(appId: string, handle: string, asker: { readonly signed: boolean }): Promise<void>;
   /** Ends every session of a user inside the caller's transaction, which keeps logins out. @returns how many */
   endAllOf(trx: Knex.Transaction, appId: string, userId: string, reason: store.EndReason): Promise<number>;
 }
@@ -147,8 +148,8 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       });
     },
 
-    async logout(appId, handle, { unsigned } = {}) {
-      const { sessionDigest, userId } = await findLive(lookup, appId, handle, unsigned, clock.now());
+    async logout(appId, handle, { signed }) {
+      const { sessionDigest, userId } = await findLive(lookup, appId, handle, signed, clock.now());
       await knex.transaction(async (trx) => {
         const ended = await end(trx, appId, userId, [sessionDigest], 'logout');
         if (ended === 0) throw new ApiError('SESSION_INVALID');

@@ -6,31 +6,31 @@ import type { HandleKind, SessionFacts, SessionLookup } from './session-lookup.t
  * Finds the live session that a client names.
  * @param appId the application that it must be of; undefined when any will do
  * @param handle the signed token, the encrypted token or the session id
- * @param unsigned the request could have been signed and is not
+ * @param signed whether the application's secret vouches for the request; of no account where nothing can be signed
  * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
  */
 export async function findLive(
   lookup: SessionLookup,
   appId: string | undefined,
   handle: string,
-  unsigned: boolean | undefined,
+  signed: boolean,
   now: Date,
 ): Promise<SessionFacts> {
-  return assertLive(await lookup.find(handleKind(handle), tokenDigest(handle)), appId, unsigned, now);
+  return assertLive(await lookup.find(handleKind(handle), tokenDigest(handle)), appId, signed, now);
 }
 
 /** Refuses a session that is not live. @throws ApiError those of findLive */
 export function assertLive(
   facts: SessionFacts | undefined,
   appId: string | undefined,
-  unsigned: boolean | undefined,
+  signed: boolean,
   now: Date,
 ): SessionFacts {
   if (!facts || (appId !== undefined && facts.appId !== appId) || facts.endedAt) {
     throw new ApiError('SESSION_INVALID');
   }
   if (facts.expiresAt <= now) throw new ApiError('SESSION_EXPIRED');
-  if (unsigned && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
+  if (!signed && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
   return facts;
 }
 

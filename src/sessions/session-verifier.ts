@@ -30,9 +30,12 @@ export interface Asker {
   /** The machine that must be the session's, where the application locks hardware. */
   readonly hwid?: string | undefined;
   readonly client: Client;
-  /** The request could have been signed and is not. */
-  readonly unsigned?: boolean;
+  /** Whether the application's secret vouches for the request. */
+  readonly signed: boolean;
 }
+
+/** Bearer tokens, streams and MQTT have no place for a signature: there `require_signatures` asks for none. */
+const UNSIGNABLE = true;
 
 /** Says whether sessions may go on. */
 export interface SessionVerifier {
@@ -81,7 +84,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   const { knex, lookup, bans, vpn, keys, clock } = deps;
 
   /** Refuses a live session that may not go on now, whatever bans say. */
-  function assertAllowed(facts: SessionFacts, { hwid, client }: Asker): void {
+  function assertAllowed(facts: SessionFacts, { hwid, client }: Omit<Asker, 'signed'>): void {
     if (facts.applicationStatus === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
     if (facts.applicationStatus === 'paused' && facts.pauseSessions) throw new ApiError('APPLICATION_PAUSED');
     if (hwid !== undefined && facts.hwidLock) {
@@ -99,7 +102,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   }
 
   /** Refuses a live session that may not go on now. */
-  async function check(facts: SessionFacts, asker: Asker, now: Date): Promise<Verification> {
+  async function check(facts: SessionFacts, asker: Omit<Asker, 'signed'>, now: Date): Promise<Verification> {
     const { hwid, client } = asker;
     assertAllowed(facts, asker);
     if (facts.hasClientBans) {
@@ -132,12 +135,12 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   return {
     async verify(appId, handle, asker) {
       const now = clock.now();
-      return check(await findLive(lookup, appId, handle, asker.unsigned, now), asker, now);
+      return check(await findLive(lookup, appId, handle, asker.signed, now), asker, now);
     },
 
     async identify(handle, client) {
       const now = clock.now();
-      const facts = await findLive(lookup, undefined, handle, false, now);
+      const facts = await findLive(lookup, undefined, handle, UNSIGNABLE, now);
       const verification = await check(facts, { client }, now);
       const { appId, sessionDigest, hwidDigest } = facts;
       return { ...verification, appId, sessionDigest, hwidDigest };
@@ -146,7 +149,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
     async recheck(sessionDigest, client) {
       const now = clock.now();
       const found = await lookup.find('session_id', sessionDigest);
-      return check(assertLive(found, undefined, false, now), { client }, now);
+      return check(assertLive(found, undefined, UNSIGNABLE, now), { client }, now);
     },
 
     async recheckAll(listening) {
@@ -155,7 +158,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
       const banned = await findBanned(facts, listening);
       return listening.map(({ client }, place) =>
         outcomeOf(() => {
-          const live = assertLive(facts[place], undefined, false, now);
+          const live = assertLive(facts[place], undefined, UNSIGNABLE, now);
           assertAllowed(live, { client });
           const refusal = banned.get(place);
           if (refusal) throw refusal;

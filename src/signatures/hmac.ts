@@ -1,17 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import canonicalize from 'canonicalize';
 
 const HEXADECIMAL = /^[0-9a-f]{64}$/i;
 
-/** Whether a hexadecimal HMAC-SHA-256 (RFC 2104) is that of the bytes; compared in constant time. */
-export function isHmacOf(signature: string, secret: Uint8Array, bytes: Uint8Array): boolean {
-  const expected = createHmac('sha256', secret).update(bytes).digest();
+/** Whether a hexadecimal HMAC-SHA-256 (RFC 2104) is that of the text, a string in UTF-8; compared in constant time. */
+export function isHmacOf(signature: string, secret: Uint8Array, text: Uint8Array | string): boolean {
+  const expected = createHmac('sha256', secret).update(text).digest();
   return HEXADECIMAL.test(signature) && timingSafeEqual(Buffer.from(signature, 'hex'), expected);
 }
 
-/** The hexadecimal HMAC-SHA-256 of `nonce + "." + JCS(result)`, JCS being the JSON canonicalization of RFC 8785. */
-export function signResult(secret: Uint8Array, nonce: string, result: object): string {
-  return createHmac('sha256', secret)
-    .update(`${nonce}.${canonicalize(result)}`)
-    .digest('hex');
+/** The lower-case hexadecimal HMAC-SHA-256 (RFC 2104) of a text in UTF-8. */
+export function hmacOf(secret: Uint8Array, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex');
 }

@@ -3,8 +3,11 @@ import type { Knex } from 'knex';
 import type { Application, Applications } from '../applications/applications.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
-import { isHmacOf, signResult } from './hmac.ts';
+import { hmacOf, isHmacOf } from './hmac.ts';
 import { clearExpiredNonces, insertNonce } from './nonce-store.ts';
+import { requestText, responseText, type SignableRequest, type SignatureVersion } from './signed-text.ts';
+
+export { toSignable, type SignableRequest, type SignatureVersion } from './signed-text.ts';
 
 /** How far a client's clock may be off, either way. */
 export const SKEW_MS = 300_000;
@@ -14,8 +17,7 @@ const DAY_MS = 86_400_000;
 /** A request that claims to be signed with its application's secret. */
 export interface SignedRequest {
   readonly appId: string;
-  /** The body exactly as it came. */
-  readonly body: Uint8Array;
+  readonly request: SignableRequest;
   /** The headers `x-signature` and `x-timestamp`. */
   readonly signature: string | undefined;
   readonly timestamp: string | undefined;
@@ -24,13 +26,15 @@ export interface SignedRequest {
 /** An application together with the secret that signs for it. */
 export interface Signer {
   readonly application: Application;
+  /** The version of the signatures that it makes. */
+  readonly version: SignatureVersion;
   /** Adds `signature` to a result, so that the client can tell that nobody altered it. */
   sign<Result extends object>(result: Result, nonce: string): Result & { signature: string };
 }
 
 export interface Signatures {
   /**
-   * Checks the signature over the raw body, then the time. Spends nothing.
+   * Checks the signature, of the version that the request asks for (1 when it names none), then the time. Spends nothing.
    * @throws ApiError SIGNATURE_REQUIRED, INVALID_APP_CREDENTIALS, TIMESTAMP_OUT_OF_RANGE
    */
   verify(request: SignedRequest): Promise<Signer>;
@@ -41,10 +45,11 @@ export interface Signatures {
    */
   spend(signer: Signer | undefined, nonce: string | undefined): Promise<void>;
   /**
-   * The signer of answers to a request that is not signed.
+   * The signer of responses to a request that is not signed. Where the application binds responses they carry version 2,
+   * whatever the request asks for: a signature that is bound to nothing would serve as the response to someone else's request.
    * @throws ApiError INVALID_APP_CREDENTIALS; SIGNATURE_REQUIRED where the application demands signatures
    */
-  signerOf(appId: string): Promise<Signer>;
+  signerOf(appId: string, request: SignableRequest): Promise<Signer>;
   /** Forgets some nonces whose days are over. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -65,13 +70,14 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
   }
 
   return {
-    async verify({ appId, body, signature, timestamp }) {
+    async verify({ appId, request, signature, timestamp }) {
       if (signature === undefined || timestamp === undefined) throw new ApiError('SIGNATURE_REQUIRED');
+      const text = requestText(request, timestamp);
       const { application, secret } = await applications.authenticateBy(appId, (candidate) =>
-        isHmacOf(signature, candidate, body),
+        isHmacOf(signature, candidate, text),
       );
       assertInTime(timestamp);
-      return toSigner(application, secret);
+      return toSigner(application, secret, request, request.version ?? 1);
     },
 
     async spend(signer, nonce) {
@@ -82,19 +88,28 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
       if (!(await insertNonce(knex, digest, expiresAt, now))) throw new ApiError('NONCE_REUSED');
     },
 
-    async signerOf(appId) {
+    async signerOf(appId, request) {
       const { application, secret } = await applications.withSecret(appId);
       if (application.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
-      return toSigner(application, secret);
+      return toSigner(application, secret, request, application.bindResponses ? 2 : (request.version ?? 1));
     },
 
     clearExpired: () => clearExpiredNonces(knex, clock.now(), CLEARED_AT_ONCE),
   };
 }
 
-function toSigner(application: Application, secret: Uint8Array): Signer {
+function toSigner(
+  application: Application,
+  secret: Uint8Array,
+  request: SignableRequest,
+  version: SignatureVersion,
+): Signer {
   return {
     application,
-    sign: (result, nonce) => ({ ...result, signature: signResult(secret, nonce, result) }),
+    version,
+    sign: (result, nonce) => ({
+      ...result,
+      signature: hmacOf(secret, responseText(version, request, nonce, result)),
+    }),
   };
 }

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const snippets: Readonly<Record<string, { readonly code: string; readonly faults: readonly RegExp[] }>> = {
   'a right one compiles': {
     code: `export const handler: Handler<'logoutUser'> = async ({ body }, { sessions }) => {
-      await sessions.logout(body.app_id, body.token);
+      await sessions.logout(body.app_id, body.token, { signed: false });
       return { status: 200, body: { status: 'success', message: 'Session ended.' } };
     };`,
     faults: [],

@@ -16,7 +16,7 @@ import {
 } from '../../support/fixtures.ts';
 import { MASTER_KEY, startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
-import { signatureOf } from '../support/response-signature.ts';
+import { signatureOf } from '../../support/response-signature.ts';
 import { auditLog } from '../support/tokens.ts';
 
 const service = await startTestService();

@@ -17,7 +17,7 @@ import { flood } from '../../support/hashing.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
-import { signatureOf } from '../support/response-signature.ts';
+import { signatureOf } from '../../support/response-signature.ts';
 
 const service = await startTestService({}, { hashing: 'each' });
 const { api, baseUrl, clock, databaseUrl } = service;

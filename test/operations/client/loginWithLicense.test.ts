@@ -15,7 +15,7 @@ import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 import { limitPlan } from '../support/plans.ts';
-import { signatureOf } from '../support/response-signature.ts';
+import { signatureOf } from '../../support/response-signature.ts';
 
 const service = await startTestService();
 const { api, clock, databaseUrl } = service;

@@ -7,7 +7,7 @@ import { flood } from '../../support/hashing.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
-import { signatureOf } from '../support/response-signature.ts';
+import { signatureOf } from '../../support/response-signature.ts';
 import { callUsers, registered, viewOf, type Registered } from '../support/users.ts';
 
 type Result = components['schemas']['ResetHwidResult'] & { code?: string; retry_after?: number };

@@ -4,7 +4,7 @@ import { newApp, newHwid, newNonce, newSession, newUser, signed, type App } from
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { encryptedSession, inDays } from '../support/journeys.ts';
-import { signatureOf } from '../support/response-signature.ts';
+import { signatureOf } from '../../support/response-signature.ts';
 
 const service = await startTestService();
 const { api, clock } = service;

@@ -1,0 +1,6 @@
+import type { PreparedSession } from '../../src/sessions/sessions.ts';
+
+/** The v2 login result, without its signature. */
+export function toSessionResult({ token, expiresAt }: PreparedSession) {
+  return { status: 'success', token, expires_at: expiresAt.toISOString() } as const;
+}
