@@ -1,6 +1,6 @@
 import type { Handler } from '../handler.ts';
 import { toSessionResult } from './session-result.ts';
-import { signedResponse } from './signed-response.ts';
+import { signedResult } from './signed-result.ts';
 
 export const loginUserV2: Handler<'loginUserV2'> = async (
   { body, client, signer },
@@ -8,5 +8,5 @@ export const loginUserV2: Handler<'loginUserV2'> = async (
 ) => {
   await signatures.spend(signer, body.nonce);
   const { session } = await logins.withPassword(signer.application, body, 'encrypted', client);
-  return signedResponse(signer, toSessionResult(session), body.nonce);
+  return signedResult(signer, toSessionResult(session), body.nonce);
 };

@@ -1,6 +1,6 @@
 import type { Handler } from '../handler.ts';
 import { toSessionResult } from './session-result.ts';
-import { signedResponse } from './signed-response.ts';
+import { signedResult } from './signed-result.ts';
 
 export const loginWithLicense: Handler<'loginWithLicense'> = async (
   { body, client, signer: signed, signable },
@@ -10,5 +10,5 @@ export const loginWithLicense: Handler<'loginWithLicense'> = async (
   await signatures.spend(signed, body.nonce);
   const credentials = { licenseKey: body.license_key, hwid: body.hwid, version: body.version };
   const { session } = await logins.withLicense(signer.application, credentials, 'encrypted', client);
-  return signedResponse(signer, toSessionResult(session), body.nonce ?? '');
+  return signedResult(signer, toSessionResult(session), body.nonce ?? '');
 };

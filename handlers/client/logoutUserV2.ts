@@ -1,5 +1,5 @@
 import type { Handler } from '../handler.ts';
-import { signedResponse } from './signed-response.ts';
+import { signedResult } from './signed-result.ts';
 
 export const logoutUserV2: Handler<'logoutUserV2'> = async (
   { body, signer: signed, signable },
@@ -7,10 +7,10 @@ export const logoutUserV2: Handler<'logoutUserV2'> = async (
 ) => {
   const { app_id, session_token, token = session_token, nonce } = body;
   await signatures.spend(signed, nonce);
-  // Before the session ends, so that it does not end without a response.
+  // Before the session ends: a failure must leave it alive.
   const signer = nonce === undefined ? undefined : (signed ?? (await signatures.signerOf(app_id, signable)));
   await sessions.logout(app_id, token!, { signed: signed !== undefined });
   const result = { status: 'success', message: 'Session ended.' } as const;
   if (!signer || nonce === undefined) return { status: 200, body: result };
-  return signedResponse(signer, result, nonce);
+  return signedResult(signer, result, nonce);
 };

@@ -1,5 +1,5 @@
 import type { Handler } from '../handler.ts';
-import { signedResponse } from './signed-response.ts';
+import { signedResult } from './signed-result.ts';
 
 export const resetHwid: Handler<'resetHwid'> = async (
   { body, client, signer: signed, signable },
@@ -13,7 +13,5 @@ export const resetHwid: Handler<'resetHwid'> = async (
     message: 'Hardware reset.',
     next_reset_at: nextResetAt.toISOString(),
   } as const;
-  return body.nonce === undefined
-    ? { status: 200, body: result }
-    : signedResponse(signer, result, body.nonce);
+  return body.nonce === undefined ? { status: 200, body: result } : signedResult(signer, result, body.nonce);
 };

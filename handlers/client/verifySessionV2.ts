@@ -1,5 +1,5 @@
 import type { Handler } from '../handler.ts';
-import { signedResponse } from './signed-response.ts';
+import { signedResult } from './signed-result.ts';
 import { toVerification } from './verification.ts';
 
 export const verifySessionV2: Handler<'verifySessionV2'> = async (
@@ -11,5 +11,5 @@ export const verifySessionV2: Handler<'verifySessionV2'> = async (
   const signed = signer !== undefined;
   const result = toVerification(await sessions.verify(app_id, token, { hwid, client, signed }));
   if (nonce === undefined) return { status: 200, body: result };
-  return signedResponse(signer ?? (await signatures.signerOf(app_id, signable)), result, nonce);
+  return signedResult(signer ?? (await signatures.signerOf(app_id, signable)), result, nonce);
 };

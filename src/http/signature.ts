@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HandlerRequest } from '../../handlers/handler.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Services } from '../services.ts';
-import { toSignable } from '../signatures/signatures.ts';
 
 type Signing = Pick<HandlerRequest<'verifySessionV2'>, 'signer' | 'signable'>;
 
@@ -31,7 +30,7 @@ export async function readSignature(
   mode: SignatureMode,
   { operation, headers, value, bytes }: SignatureRequest,
 ): Promise<Signing> {
-  const signable = toSignable(operation, bytes, versionOf(headers['x-signature-version']));
+  const signable = { operation, body: bytes, version: versionOf(headers['x-signature-version']) };
   const signature = one(headers['x-signature']);
   const timestamp = one(headers['x-timestamp']);
   const signed = signature !== undefined || timestamp !== undefined;

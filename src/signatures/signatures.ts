@@ -5,9 +5,16 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import { hmacOf, isHmacOf } from './hmac.ts';
 import { clearExpiredNonces, insertNonce } from './nonce-store.ts';
-import { requestText, responseText, type SignableRequest, type SignatureVersion } from './signed-text.ts';
+import {
+  digested,
+  requestText,
+  responseText,
+  type DigestedRequest,
+  type SignableRequest,
+  type SignatureVersion,
+} from './signed-text.ts';
 
-export { toSignable, type SignableRequest, type SignatureVersion } from './signed-text.ts';
+export type { SignableRequest, SignatureVersion } from './signed-text.ts';
 
 /** How far a client's clock may be off, either way. */
 export const SKEW_MS = 300_000;
@@ -70,8 +77,9 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
   }
 
   return {
-    async verify({ appId, request, signature, timestamp }) {
+    async verify({ appId, request: sent, signature, timestamp }) {
       if (signature === undefined || timestamp === undefined) throw new ApiError('SIGNATURE_REQUIRED');
+      const request = digested(sent);
       const text = requestText(request, timestamp);
       const { application, secret } = await applications.authenticateBy(appId, (candidate) =>
         isHmacOf(signature, candidate, text),
@@ -91,7 +99,8 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
     async signerOf(appId, request) {
       const { application, secret } = await applications.withSecret(appId);
       if (application.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
-      return toSigner(application, secret, request, application.bindResponses ? 2 : (request.version ?? 1));
+      const version = application.bindResponses ? 2 : (request.version ?? 1);
+      return toSigner(application, secret, digested(request), version);
     },
 
     clearExpired: () => clearExpiredNonces(knex, clock.now(), CLEARED_AT_ONCE),
@@ -101,7 +110,7 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
 function toSigner(
   application: Application,
   secret: Uint8Array,
-  request: SignableRequest,
+  request: DigestedRequest,
   version: SignatureVersion,
 ): Signer {
   return {

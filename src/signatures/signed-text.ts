@@ -4,35 +4,29 @@ import canonicalize from 'canonicalize';
 /** Version 1 covers the body of a request, and nonce and result of a response; version 2 ties both to operation and request. */
 export type SignatureVersion = 1 | 2;
 
-/** A request as signatures cover it. */
+/** A request that signatures may cover. */
 export interface SignableRequest {
   /** The operationId of the contract. */
   readonly operation: string;
   /** The body exactly as it came. */
   readonly body: Uint8Array;
-  /** SHA-256 of the body in lower-case hexadecimal. */
-  readonly bodyDigest: string;
   /** The version that the request asks for; undefined when it names none. */
   readonly version: SignatureVersion | undefined;
 }
 
-/**
- * A request as signatures cover it.
- * @param operation the operationId of the contract
- * @param body exactly as it came
- * @param version the version that the request asks for
- */
-export function toSignable(
-  operation: string,
-  body: Uint8Array,
-  version: SignatureVersion | undefined,
-): SignableRequest {
+/** A request together with what version 2 needs of it. */
+export interface DigestedRequest extends SignableRequest {
+  /** SHA-256 of the body in lower-case hexadecimal. */
+  readonly bodyDigest: string;
+}
+
+/** Digests the body of a request once, as soon as it is needed: version 1 never needs it, version 2 twice. */
+export function digested({ operation, body, version }: SignableRequest): DigestedRequest {
   let digest: string | undefined;
   return {
     operation,
     body,
     version,
-    // Version 1 never needs it, and version 2 needs it twice.
     get bodyDigest() {
       return (digest ??= hash('sha256', body, 'hex'));
     },
@@ -44,11 +38,9 @@ export function toSignable(
  * version or direction is one of another.
  * @param timestamp the header `x-timestamp` as it came
  */
-export function requestText(
-  { operation, body, bodyDigest, version }: SignableRequest,
-  timestamp: string,
-): Uint8Array | string {
-  return version === 2 ? lines('latchkey-request-v2', operation, timestamp, bodyDigest) : body;
+export function requestText(request: DigestedRequest, timestamp: string): Uint8Array | string {
+  if (request.version !== 2) return request.body;
+  return lines('latchkey-request-v2', request.operation, timestamp, request.bodyDigest);
 }
 
 /**
@@ -57,7 +49,7 @@ export function requestText(
  */
 export function responseText(
   version: SignatureVersion,
-  request: SignableRequest,
+  request: DigestedRequest,
   nonce: string,
   result: object,
 ): string {

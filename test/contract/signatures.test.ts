@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { newApp, newHwid, newNonce, newUser, signed, type App } from '../support/fixtures.ts';
+import { boundRequestSignatureOf, boundSignatureOf, signatureOf } from '../support/response-signature.ts';
 import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
 
@@ -145,6 +146,94 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       }
       expect((await send(path, app, text)).status).toBe(200);
     });
+
+    describe('in version 2', () => {
+      const V2 = { 'x-signature-version': '2' };
+      const sign = (app: App, body: object | string, operation: string = operationId) => {
+        const at = String(clock.now().getTime());
+        const text = typeof body === 'string' ? body : JSON.stringify(body);
+        const signature = boundRequestSignatureOf(app, { operation, body: text }, at);
+        return { ...V2, 'x-signature': signature, 'x-timestamp': at };
+      };
+
+      test('is accepted, and its response is bound to operation and body', async () => {
+        const app = await newApp(api);
+        const body = await newBody(app);
+        const text = JSON.stringify(body, null, 1);
+        const answer = await send(path, app, text, sign(app, text));
+        expect(answer.status).toBe(200);
+        const bound = { operation: operationId, body: text };
+        expect(answer.body.signature).toBe(boundSignatureOf(app, bound, body.nonce, answer.body));
+        expect(answer.body.signature).not.toBe(signatureOf(app, body.nonce, answer.body));
+        expect(answer.headers.get('x-signature-version')).toBe('2');
+        expect(code(await send(path, app, text, sign(app, text)))).toBe('NONCE_REUSED');
+      });
+
+      test('is not what a request gets that asks for version 1, or for none', async () => {
+        const app = await newApp(api);
+        for (const version of [undefined, '1']) {
+          const body = await newBody(app);
+          const headers = {
+            ...signed(app, body, { at: clock.now() })[1],
+            ...(version !== undefined && { 'x-signature-version': version }),
+          };
+          const answer = await send(path, app, body, headers);
+          expect(answer.body.signature).toBe(signatureOf(app, body.nonce, answer.body));
+          expect(answer.headers.get('x-signature-version')).toBe('1');
+        }
+      });
+
+      test('covers operation, time and body, and nothing that version 1 signs', async () => {
+        const app = await newApp(api);
+        const body = await newBody(app);
+        const right = sign(app, body);
+        const later = String(clock.now().getTime() + 1);
+        const of = (text: string) => createHmac('sha256', app.secret).update(text).digest('hex');
+        const text = JSON.stringify(body);
+        const digest = createHash('sha256').update(text).digest('hex');
+        const at = right['x-timestamp'];
+        const wrong: Record<string, Record<string, string>> = {
+          'another operation': sign(app, body, 'verifySession'),
+          'another time': { ...right, 'x-timestamp': later },
+          'another body': sign(app, `${text} `),
+          'another secret': sign({ ...app, secret: 'sk_another' }, body),
+          'version 1': { ...signed(app, body, { at: clock.now() })[1], ...V2 },
+          'the text of a response': {
+            ...right,
+            'x-signature': of(['latchkey-response-v2', operationId, at, digest].join('\n')),
+          },
+          'a line feed at the end': {
+            ...right,
+            'x-signature': of(['latchkey-request-v2', operationId, at, digest, ''].join('\n')),
+          },
+        };
+        for (const [what, headers] of Object.entries(wrong))
+          expect(code(await send(path, app, body, headers)), what).toBe('INVALID_APP_CREDENTIALS');
+        const { 'x-signature-version': _, ...asVersion1 } = right;
+        for (const headers of [asVersion1, { ...asVersion1, 'x-signature-version': '1' }])
+          expect(code(await send(path, app, body, headers))).toBe('INVALID_APP_CREDENTIALS');
+        expect((await send(path, app, body, right)).status).toBe(200);
+      });
+
+      test('needs a nonce', async () => {
+        const app = await newApp(api);
+        const { nonce: _, ...body } = await newBody(app);
+        expect(code(await send(path, app, body, sign(app, body)))).toBe('VALIDATION_FAILED');
+      });
+
+      test.each(['', '0', '3', '02', '2.0', 'v2', '1, 2', '2, 2', 'x'.repeat(4_000)])(
+        'is told from a version that does not exist: %s',
+        async (version) => {
+          const app = await newApp(api);
+          const body = await newBody(app);
+          for (const headers of [sign(app, body), {}]) {
+            const answer = await send(path, app, body, { ...headers, 'x-signature-version': version });
+            expect([answer.status, code(answer)]).toEqual([400, 'SIGNATURE_VERSION_UNSUPPORTED']);
+          }
+          expect((await send(path, app, body)).status).toBe(200);
+        },
+      );
+    });
   },
 );
 
@@ -169,6 +258,29 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
       expect((await send(path, app, after, {})).status).toBe(200);
     });
 
+    test('gets version 2 alone while bind_responses is on, and what it asks for while it is off', async () => {
+      const app = await newApp(api);
+      for (const bind_responses of [true, false]) {
+        await app.patch({ bind_responses });
+        for (const asked of [undefined, '1', '2']) {
+          const nonce = newNonce();
+          const body = JSON.stringify({ ...(await newBody(app)), nonce });
+          const headers: Record<string, string> = asked === undefined ? {} : { 'x-signature-version': asked };
+          const answer = await send(path, app, body, headers);
+          const version = bind_responses || asked === '2' ? '2' : '1';
+          expect(answer.headers.get('x-signature-version')).toBe(version);
+          const bound = { operation: operationId, body };
+          expect(answer.body.signature).toBe(
+            version === '2'
+              ? boundSignatureOf(app, bound, nonce, answer.body)
+              : signatureOf(app, nonce, answer.body),
+          );
+        }
+      }
+      const refused = await send(path, app, await newBody(app), { 'x-signature-version': '2' });
+      expect(code(refused)).toBe('VALIDATION_FAILED');
+    });
+
     test('spends no nonce: nobody has vouched for it', async () => {
       const app = await newApp(api);
       const nonce = newNonce();
@@ -179,10 +291,10 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
   },
 );
 
-test('operations of v1 take no notice of signature headers', async () => {
+test('operations that take no signatures take no notice of the headers', async () => {
   const app = await newApp(api);
   await app.patch({ require_signatures: true });
   const user = await newUser(api, app);
-  const headers = { 'x-signature': '0'.repeat(64), 'x-timestamp': '1' };
+  const headers = { 'x-signature': '0'.repeat(64), 'x-timestamp': '1', 'x-signature-version': '9' };
   expect((await api.post('/api/v1/client/login', app.with(user), { headers })).status).toBe(200);
 });

@@ -264,7 +264,7 @@ describe('packages stay where they belong', () => {
     ['semver', /^src\/applications\//],
     ['typeid-js', /^src\/platform\/ids\.ts/],
     ['rate-limiter-flexible', /^src\/limits\//],
-    ['canonicalize', /^src\/(signatures\/hmac|machine-payments\/challenge)\.ts/],
+    ['canonicalize', /^src\/(signatures\/signed-text|machine-payments\/challenge)\.ts/],
     ['proxy-addr', /^src\/http\/client-address\.ts/],
     ['ipaddr.js', /^src\/platform\/(address\.ts|anonymous-networks\/cidr-list\.ts)/],
     ['maxmind', /^src\/platform\/anonymous-networks\/maxmind\.ts/],

@@ -232,6 +232,7 @@ const targets: Target[] = [
         pause_sessions: false,
         require_subscription: false,
         require_signatures: false,
+        bind_responses: true,
         block_vpn: false,
         vpn_fail_closed: false,
         minimum_version: '1.0.0',

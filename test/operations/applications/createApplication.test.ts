@@ -29,6 +29,7 @@ test('creates an active application with the hardware lock on, and shows its sec
     pause_sessions: false,
     require_subscription: false,
     require_signatures: false,
+    bind_responses: true,
     block_vpn: false,
     vpn_fail_closed: false,
     minimum_version: null,

@@ -16,7 +16,7 @@ import {
 } from '../../support/fixtures.ts';
 import { MASTER_KEY, startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
-import { signatureOf } from '../../support/response-signature.ts';
+import { boundSignatureOf, signatureOf } from '../../support/response-signature.ts';
 import { auditLog } from '../support/tokens.ts';
 
 const service = await startTestService();
@@ -149,8 +149,10 @@ describe('v2', () => {
     const { token } = await newSession(api, app);
     const secret = await rotate(app);
     const nonce = newNonce();
-    const { body } = await api.verifyV2({ app_id: app.app_id, token, nonce });
-    expect(body.signature).toBe(signatureOf({ secret }, nonce, body));
+    const sent = { app_id: app.app_id, token, nonce };
+    const { body } = await api.verifyV2(sent);
+    const bound = { operation: 'verifySessionV2', body: JSON.stringify(sent) };
+    expect(body.signature).toBe(boundSignatureOf({ secret }, bound, nonce, body));
   });
 
   test('a nonce is spent for both secrets', async () => {

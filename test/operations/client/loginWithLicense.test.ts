@@ -15,7 +15,7 @@ import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 import { limitPlan } from '../support/plans.ts';
-import { signatureOf } from '../../support/response-signature.ts';
+import { boundSignatureOf, signatureOf } from '../../support/response-signature.ts';
 
 const service = await startTestService();
 const { api, clock, databaseUrl } = service;
@@ -347,10 +347,15 @@ test('the answer is signed: over the nonce that was sent, or over none', async (
   const license_key = await newKey(app);
   const request = { app_id: app.app_id, license_key, hwid: newHwid() };
   const nonce = newNonce();
-  const plain = await api.loginWithLicense(request);
-  expect(plain.body.signature).toBe(signatureOf(app, '', plain.body));
-  const unsigned = await api.loginWithLicense({ ...request, nonce });
-  expect(unsigned.body.signature).toBe(signatureOf(app, nonce, unsigned.body));
+  const operation = 'loginWithLicense';
+  for (const [sent, over] of [
+    [request, ''],
+    [{ ...request, nonce }, nonce],
+  ] as const) {
+    const { body } = await api.loginWithLicense(sent);
+    const bound = { operation, body: JSON.stringify(sent) };
+    expect(body.signature).toBe(boundSignatureOf(app, bound, over, body));
+  }
   const both = signed(app, { ...request, nonce }, { at: clock.now() });
   const { body } = await api.loginWithLicense(...both);
   expect(body.signature).toBe(signatureOf(app, nonce, body));

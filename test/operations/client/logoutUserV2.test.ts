@@ -4,7 +4,7 @@ import { newApp, newNonce, newSession, newUser, signed, type App } from '../../s
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { encryptedSession } from '../support/journeys.ts';
-import { signatureOf } from '../../support/response-signature.ts';
+import { boundSignatureOf, signatureOf } from '../../support/response-signature.ts';
 
 const service = await startTestService();
 const { api, clock } = service;
@@ -69,7 +69,10 @@ describe('the signature of the answer', () => {
       const { status, body } =
         how === 'signed' ? await api.logoutV2(...sign(app, request)) : await api.logoutV2(request);
       expect(status).toBe(200);
-      expect(body.signature).toBe(signatureOf(app, nonce, body));
+      const bound = { operation: 'logoutUserV2', body: JSON.stringify(request) };
+      expect(body.signature).toBe(
+        how === 'signed' ? signatureOf(app, nonce, body) : boundSignatureOf(app, bound, nonce, body),
+      );
     }
   });
 
@@ -114,7 +117,7 @@ test('SIGNATURE_REQUIRED leaves the session alive', async () => {
   const request = { app_id: app.app_id, session_token: token };
   expectError(await api.logoutV2(request), 401, 'SIGNATURE_REQUIRED');
   expectError(await api.logoutV2({ ...request, nonce: newNonce() }), 401, 'SIGNATURE_REQUIRED');
-  expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
+  expect((await api.verifyV2(...sign(app, { app_id: app.app_id, token }))).status).toBe(200);
   expect((await api.logoutV2(...sign(app, request))).status).toBe(200);
 });
 

@@ -7,7 +7,7 @@ import { flood } from '../../support/hashing.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
-import { signatureOf } from '../../support/response-signature.ts';
+import { boundSignatureOf, signatureOf } from '../../support/response-signature.ts';
 import { callUsers, registered, viewOf, type Registered } from '../support/users.ts';
 
 type Result = components['schemas']['ResetHwidResult'] & { code?: string; retry_after?: number };
@@ -163,8 +163,10 @@ describe('signatures', () => {
     const app = await newApp(api);
     const user = await registered(api, app);
     const nonce = newNonce();
-    const { body } = await reset(app, user, { nonce });
-    expect(body.signature).toBe(signatureOf(app, nonce, body));
+    const { username, password } = user;
+    const sent = JSON.stringify({ app_id: app.app_id, username, password, nonce });
+    const { body } = await send(sent, {});
+    expect(body.signature).toBe(boundSignatureOf(app, { operation: 'resetHwid', body: sent }, nonce, body));
   });
 
   test('SIGNATURE_REQUIRED', async () => {

@@ -168,13 +168,14 @@ describe('disabled', () => {
 });
 
 describe('require_signatures', () => {
-  test('is for the operations of v2', async () => {
+  test('is for whatever comes without the secret', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ require_signatures: true });
     expect(await knockEverywhere(service, app, guests)).toEqual(
       everywhere('ok', {
         loginWithLicense: '401 SIGNATURE_REQUIRED',
+        verifySession: '401 SIGNATURE_REQUIRED',
         verifySessionV2: '401 SIGNATURE_REQUIRED',
       }),
     );

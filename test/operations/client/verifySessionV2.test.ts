@@ -4,7 +4,7 @@ import { newApp, newHwid, newNonce, newSession, newUser, signed, type App } from
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { encryptedSession, inDays } from '../support/journeys.ts';
-import { signatureOf } from '../../support/response-signature.ts';
+import { boundSignatureOf, signatureOf } from '../../support/response-signature.ts';
 
 const service = await startTestService();
 const { api, clock } = service;
@@ -46,8 +46,10 @@ describe('the signature of the answer', async () => {
 
   test('is there when a nonce was sent, over that nonce', async () => {
     for (const nonce of [newNonce(), 'ünïcödé 🦊', 'a nonce with "quotes"']) {
-      const unsigned = await api.verifyV2({ ...request, nonce });
-      expect(unsigned.body.signature).toBe(signatureOf(app, nonce, unsigned.body));
+      const sent = { ...request, nonce };
+      const unsigned = await api.verifyV2(sent);
+      const bound = { operation: 'verifySessionV2', body: JSON.stringify(sent) };
+      expect(unsigned.body.signature).toBe(boundSignatureOf(app, bound, nonce, unsigned.body));
       const { body } = await api.verifyV2(...sign(app, { ...request, nonce }));
       expect(body.signature).toBe(signatureOf(app, nonce, body));
       expect(signatureOf(app, nonce, { ...body, valid: false })).not.toBe(body.signature);
@@ -142,8 +144,8 @@ test('SIGNATURE_REQUIRED tells nobody whether there is a session', async () => {
   await app.patch({ require_signatures: true });
   expectError(await api.verifyV2({ app_id: app.app_id, token }), 401, 'SIGNATURE_REQUIRED');
   expect((await api.verifyV2(...sign(app, { app_id: app.app_id, token }))).status).toBe(200);
-  // Operations of v1 have no signatures, and go on as before.
-  expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
+  // The operation of v1 takes no signatures, so that it is closed.
+  expectError(await api.verify({ app_id: app.app_id, token }), 401, 'SIGNATURE_REQUIRED');
 });
 
 test('VALIDATION_FAILED lists every fault', async () => {

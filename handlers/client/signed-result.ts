@@ -4,7 +4,7 @@ import type { Signer } from '../../src/signatures/signatures.ts';
  * A successful response with its signature.
  * @param nonce the one of the request; the empty string where it has none
  */
-export function signedResponse<Result extends object>(signer: Signer, result: Result, nonce: string) {
+export function signedResult<Result extends object>(signer: Signer, result: Result, nonce: string) {
   return {
     status: 200,
     headers: { 'X-Signature-Version': String(signer.version) },
