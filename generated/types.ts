@@ -37,15 +37,17 @@ export interface paths {
          * @description Creates a session of exactly 24 hours, bound to `hwid`. The application's secret does not travel: it signs.
          *
          *     `x-signature` is the hexadecimal HMAC-SHA-256, keyed with the application's secret, of the raw bytes of the
-         *     body. `x-timestamp` is the present in Unix milliseconds and may be 300 seconds off either way: otherwise 401
+         *     body; with `x-signature-version: 2`, which programs should send, of operation, time and body, as "Signatures" above describes.
+         *     `x-timestamp` is the present in Unix milliseconds and may be 300 seconds off either way: otherwise 401
          *     `TIMESTAMP_OUT_OF_RANGE`, which carries `server_time`. `nonce` works once for an application within 30
          *     days: after that 401 `NONCE_REUSED`. It is spent as soon as signature, time and body are valid, whatever
          *     comes of the login, so every attempt needs a new one. An unknown application and a wrong signature give the
          *     same 401 `INVALID_APP_CREDENTIALS`; a missing header 401 `SIGNATURE_REQUIRED`.
          *
          *     `token` is the session's signed token inside an encrypted JWT (JWE, `dir`, A256GCM). verify-session and logout
-         *     of both versions accept it. `signature` of the answer is the hexadecimal HMAC-SHA-256, under the same secret, of
-         *     `nonce + "." + JCS(answer without signature)`, JCS being RFC 8785: check it before anything else is believed.
+         *     of both versions accept it. `signature` of the response is the hexadecimal HMAC-SHA-256, under the same secret, of
+         *     `nonce + "." + JCS(response without signature)`, JCS being RFC 8785, or of version 2 where the request is: check it before
+         *     anything else is believed.
          *
          *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`); with the
          *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
@@ -93,7 +95,7 @@ export interface paths {
          *
          *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
          *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
-         *     works once; without one `signature` of the answer is computed with the empty string in its place.
+         *     works once; without one `signature` of the response is computed with the empty string in its place.
          */
         post: operations["loginWithLicense"];
         delete?: never;
@@ -490,6 +492,9 @@ export interface paths {
          *     had one has none of the three. Under the switch `require_subscription` both cases give 403
          *     `SUBSCRIPTION_EXPIRED`.
          *
+         *     Where the switch `require_signatures` is on, this operation gets 401 `SIGNATURE_REQUIRED`: it takes no signature, so use
+         *     the one of v2.
+         *
          *     Verify every 5 to 15 minutes and end the program on failure.
          */
         post: operations["verifySession"];
@@ -546,6 +551,9 @@ export interface paths {
          * @description Ends the session of `token`, which is any of the three forms that verify-session accepts. It is
          *     invalid on every node when the answer arrives. A session that has ended already gives 401
          *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`.
+         *
+         *     Where the switch `require_signatures` is on, this operation gets 401 `SIGNATURE_REQUIRED`: it takes no signature, so use
+         *     the one of v2.
          */
         post: operations["logoutUser"];
         delete?: never;
@@ -1316,7 +1324,7 @@ export interface paths {
         put?: never;
         /**
          * Create an application
-         * @description Creates an active application with the hardware lock on. `secret` is shown in this answer only.
+         * @description Creates an active application with the hardware lock on and `bind_responses` on. `secret` is shown in this answer only.
          *     403 `QUOTA_EXCEEDED` when the developer's plan has no room for another application.
          */
         post: operations["createApplication"];
@@ -3996,10 +4004,20 @@ export interface components {
             /** @description Login and verify demand a running subscription. */
             require_subscription?: boolean;
             /**
-             * @description Licence login, verify-session and logout of v2 demand signed requests, as the v2 login always does. The v1
-             *     operations take no signatures.
+             * @description License login, verify-session, logout and reset-hwid of v2 demand signed requests, as the v2 login always does.
+             *     verify-session and logout of v1, which take no signatures, are refused. init, register, login and activate of v1 stay:
+             *     their requests carry the secret. So does everything where a session is a bearer token or an MQTT password
+             *     (variables, files, events): the token alone opens it, and its responses are not signed.
              */
             require_signatures?: boolean;
+            /**
+             * @description Responses to unsigned requests carry a signature of version 2 and never of version 1, whatever the request asks for.
+             *     On for every application that is new; off for those from before the switch existed. It closes the relay: while it is
+             *     off, anyone who has one license key and no secret can answer the signed login of a program that checks version 1 with an
+             *     unsigned license login of their own, and so run any number of machines on one license. A program that checks version 2 is safe from
+             *     that either way. Turn it on once no program sends unsigned requests and checks version 1.
+             */
+            bind_responses?: boolean;
             /** @description Addresses of VPNs and proxies are refused. */
             block_vpn?: boolean;
             /** @description Under `block_vpn`, everybody is refused while the list of networks cannot be read; otherwise nobody is. */
@@ -4027,6 +4045,7 @@ export interface components {
             pause_sessions: boolean;
             require_subscription: boolean;
             require_signatures: boolean;
+            bind_responses: boolean;
             block_vpn: boolean;
             vpn_fail_closed: boolean;
             minimum_version: string | null;
@@ -5478,7 +5497,10 @@ export interface components {
         SessionToken: string;
         /** @description Unpredictable and new for every request, such as 128 random bits in hexadecimal. */
         Nonce: string;
-        /** @description HMAC-SHA-256 under the application's secret of `nonce + "." + JCS(answer without signature)`, in hexadecimal. */
+        /**
+         * @description HMAC-SHA-256 under the application's secret of `nonce + "." + JCS(response without signature)`, in hexadecimal; in version 2
+         *     also of operation and request.
+         */
         ResponseSignature: string;
         /** @description The developer's own remark. */
         Remark: string | null;
@@ -6150,7 +6172,7 @@ export interface components {
         /** @description `next_cursor` of the page before. */
         Cursor: string;
         /**
-         * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+         * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
          * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
          */
         Signature: string;
@@ -6160,7 +6182,7 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+         * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
          * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
          */
         OptionalSignature: string;
@@ -6169,6 +6191,11 @@ export interface components {
          * @example 1795257814000
          */
         OptionalTimestamp: string;
+        /**
+         * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+         * @example 2
+         */
+        SignatureVersion: "1" | "2";
         /**
          * @description The API token's identifier.
          * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
@@ -6296,6 +6323,11 @@ export interface components {
          * @example req_9uQ0cV7yTq2mZr5xWb8sLg
          */
         XRequestId: string;
+        /**
+         * @description The version of `signature`; only where the response is signed.
+         * @example 2
+         */
+        XSignatureVersion: "1" | "2";
         /**
          * @description Seconds after which a retry is worth it (RFC 9110, section 10.2.3).
          * @example 1
@@ -6440,7 +6472,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
                 "x-signature": components["parameters"]["Signature"];
@@ -6449,6 +6481,11 @@ export interface operations {
                  * @example 1795257814000
                  */
                 "x-timestamp": components["parameters"]["Timestamp"];
+                /**
+                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @example 2
+                 */
+                "x-signature-version"?: components["parameters"]["SignatureVersion"];
             };
             path?: never;
             cookie?: never;
@@ -6472,6 +6509,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -6505,7 +6543,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
                 "x-signature"?: components["parameters"]["OptionalSignature"];
@@ -6514,6 +6552,11 @@ export interface operations {
                  * @example 1795257814000
                  */
                 "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                /**
+                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @example 2
+                 */
+                "x-signature-version"?: components["parameters"]["SignatureVersion"];
             };
             path?: never;
             cookie?: never;
@@ -6535,6 +6578,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -6569,7 +6613,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
                 "x-signature"?: components["parameters"]["OptionalSignature"];
@@ -6578,6 +6622,11 @@ export interface operations {
                  * @example 1795257814000
                  */
                 "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                /**
+                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @example 2
+                 */
+                "x-signature-version"?: components["parameters"]["SignatureVersion"];
             };
             path?: never;
             cookie?: never;
@@ -6598,6 +6647,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6630,7 +6680,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
                 "x-signature"?: components["parameters"]["OptionalSignature"];
@@ -6639,6 +6689,11 @@ export interface operations {
                  * @example 1795257814000
                  */
                 "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                /**
+                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @example 2
+                 */
+                "x-signature-version"?: components["parameters"]["SignatureVersion"];
             };
             path?: never;
             cookie?: never;
@@ -6659,6 +6714,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6684,7 +6740,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256 of the raw body, keyed with the application's secret, in hexadecimal.
+                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
                 "x-signature"?: components["parameters"]["OptionalSignature"];
@@ -6693,6 +6749,11 @@ export interface operations {
                  * @example 1795257814000
                  */
                 "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                /**
+                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @example 2
+                 */
+                "x-signature-version"?: components["parameters"]["SignatureVersion"];
             };
             path?: never;
             cookie?: never;
@@ -6714,6 +6775,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -9320,6 +9382,7 @@ export interface operations {
                      *           "pause_sessions": false,
                      *           "require_subscription": false,
                      *           "require_signatures": false,
+                     *           "bind_responses": true,
                      *           "block_vpn": false,
                      *           "vpn_fail_closed": false,
                      *           "minimum_version": null,
@@ -9397,6 +9460,7 @@ export interface operations {
                      *       "pause_sessions": false,
                      *       "require_subscription": false,
                      *       "require_signatures": false,
+                     *       "bind_responses": true,
                      *       "block_vpn": false,
                      *       "vpn_fail_closed": false,
                      *       "minimum_version": null,
@@ -9462,6 +9526,7 @@ export interface operations {
                      *       "pause_sessions": false,
                      *       "require_subscription": false,
                      *       "require_signatures": false,
+                     *       "bind_responses": true,
                      *       "block_vpn": false,
                      *       "vpn_fail_closed": false,
                      *       "minimum_version": "1.4.0",
@@ -9573,6 +9638,7 @@ export interface operations {
                      *       "pause_sessions": false,
                      *       "require_subscription": false,
                      *       "require_signatures": false,
+                     *       "bind_responses": true,
                      *       "block_vpn": false,
                      *       "vpn_fail_closed": false,
                      *       "minimum_version": "1.4.0",
