@@ -472,9 +472,12 @@ test('operations of v2 take the signature headers: the login must have them', ()
         { signature, headers: headers.filter((name) => /^x-(signature|timestamp)/.test(name)) },
       ]),
   );
-  const optional = { signature: 'optional', headers: ['x-signature?', 'x-timestamp?'] };
+  const optional = {
+    signature: 'optional',
+    headers: ['x-signature?', 'x-timestamp?', 'x-signature-version?'],
+  };
   expect(headers).toEqual({
-    loginUserV2: { signature: 'required', headers: ['x-signature', 'x-timestamp'] },
+    loginUserV2: { signature: 'required', headers: ['x-signature', 'x-timestamp', 'x-signature-version?'] },
     loginWithLicense: optional,
     verifySessionV2: optional,
     logoutUserV2: optional,
