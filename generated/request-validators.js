@@ -6048,7 +6048,7 @@ return errors === 0;
 }
 
 exports.v26 = validate36;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"bind_responses":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
 const pattern50 = new RegExp("^[0-9a-f]{64}$", "u");
 const pattern51 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
 const pattern52 = new RegExp("^https?://", "u");
@@ -6313,9 +6313,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data0.block_vpn !== undefined){
-if(typeof data0.block_vpn !== "boolean"){
-const err20 = {instancePath:instancePath+"/requestBody/block_vpn",schemaPath:"#/properties/requestBody/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.bind_responses !== undefined){
+if(typeof data0.bind_responses !== "boolean"){
+const err20 = {instancePath:instancePath+"/requestBody/bind_responses",schemaPath:"#/properties/requestBody/properties/bind_responses/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6325,9 +6325,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data0.vpn_fail_closed !== undefined){
-if(typeof data0.vpn_fail_closed !== "boolean"){
-const err21 = {instancePath:instancePath+"/requestBody/vpn_fail_closed",schemaPath:"#/properties/requestBody/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.block_vpn !== undefined){
+if(typeof data0.block_vpn !== "boolean"){
+const err21 = {instancePath:instancePath+"/requestBody/block_vpn",schemaPath:"#/properties/requestBody/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6337,10 +6337,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data0.minimum_version !== undefined){
-let data13 = data0.minimum_version;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err22 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.vpn_fail_closed !== undefined){
+if(typeof data0.vpn_fail_closed !== "boolean"){
+const err22 = {instancePath:instancePath+"/requestBody/vpn_fail_closed",schemaPath:"#/properties/requestBody/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6349,9 +6348,11 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(typeof data13 === "string"){
-if(func2(data13) > 64){
-const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+if(data0.minimum_version !== undefined){
+let data14 = data0.minimum_version;
+if((typeof data14 !== "string") && (data14 !== null)){
+const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6360,9 +6361,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data13.length <= 128){
-if(!pattern51.test(data13)){
-const err24 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
+if(typeof data14 === "string"){
+if(func2(data14) > 64){
+const err24 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6371,13 +6372,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-}
-if(data0.download_url !== undefined){
-let data14 = data0.download_url;
-if((typeof data14 !== "string") && (data14 !== null)){
-const err25 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data14.length <= 128){
+if(!pattern51.test(data14)){
+const err25 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6386,9 +6383,13 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(typeof data14 === "string"){
-if(func2(data14) > 2048){
-const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+}
+}
+}
+if(data0.download_url !== undefined){
+let data15 = data0.download_url;
+if((typeof data15 !== "string") && (data15 !== null)){
+const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6397,9 +6398,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data14.length <= 4096){
-if(!pattern52.test(data14)){
-const err27 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
+if(typeof data15 === "string"){
+if(func2(data15) > 2048){
+const err27 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6408,10 +6409,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data14.length <= 4096){
-if(!(formats4(data14))){
-const err28 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(data15.length <= 4096){
+if(!pattern52.test(data15)){
+const err28 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6421,12 +6421,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-}
-if(data0.max_sessions !== undefined){
-let data15 = data0.max_sessions;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err29 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data15.length <= 4096){
+if(!(formats4(data15))){
+const err29 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6435,9 +6432,13 @@ vErrors.push(err29);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 1000 || isNaN(data15)){
-const err30 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+}
+}
+if(data0.max_sessions !== undefined){
+let data16 = data0.max_sessions;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err30 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6446,8 +6447,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(data15 < 1 || isNaN(data15)){
-const err31 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 > 1000 || isNaN(data16)){
+const err31 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6456,13 +6458,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-}
-if(data0.tiers !== undefined){
-let data16 = data0.tiers;
-if(Array.isArray(data16)){
-if(data16.length > 50){
-const err32 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(data16 < 1 || isNaN(data16)){
+const err32 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6471,8 +6468,13 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(data16.length < 1){
-const err33 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+if(data0.tiers !== undefined){
+let data17 = data0.tiers;
+if(Array.isArray(data17)){
+if(data17.length > 50){
+const err33 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6481,16 +6483,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-const len1 = data16.length;
-const enough21 = errors + 1000;
-for(let i2=0; i2<len1; i2++){
-if(errors >= enough21){
-break;
-}
-let data17 = data16[i2];
-if(typeof data17 === "string"){
-if(func2(data17) > 64){
-const err34 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data17.length < 1){
+const err34 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6499,8 +6493,16 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(func2(data17) < 1){
-const err35 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const len1 = data17.length;
+const enough21 = errors + 1000;
+for(let i2=0; i2<len1; i2++){
+if(errors >= enough21){
+break;
+}
+let data18 = data17[i2];
+if(typeof data18 === "string"){
+if(func2(data18) > 64){
+const err35 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6509,9 +6511,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(data17.length <= 128){
-if(!pattern34.test(data17)){
-const err36 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(func2(data18) < 1){
+const err36 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6520,10 +6521,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-}
-else {
-const err37 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data18.length <= 128){
+if(!pattern34.test(data18)){
+const err37 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6533,23 +6533,35 @@ vErrors.push(err37);
 errors++;
 }
 }
-let i3 = data16.length;
-let j1;
-if(i3 > 1){
-const indices1 = Object.create(null);
-for(;i3--;){
-let item1 = data16[i3];
-if(typeof item1 !== "string"){
-continue;
 }
-if(typeof indices1[item1] == "number"){
-j1 = indices1[item1];
-const err38 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i3+" are identical)"};
+else {
+const err38 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
+}
+errors++;
+}
+}
+let i3 = data17.length;
+let j1;
+if(i3 > 1){
+const indices1 = Object.create(null);
+for(;i3--;){
+let item1 = data17[i3];
+if(typeof item1 !== "string"){
+continue;
+}
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err39 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i3+" are identical)"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
 }
 errors++;
 break;
@@ -6559,19 +6571,7 @@ indices1[item1] = i3;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err39];
-}
-else {
-vErrors.push(err39);
-}
-errors++;
-}
-}
-}
-else {
-const err40 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err40 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6583,12 +6583,24 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err41 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err41];
 }
 else {
 vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
 }
 errors++;
 }
@@ -12687,7 +12699,7 @@ return errors === 0;
 }
 
 exports.v1 = validate11;
-const schema12 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","maxLength":15,"pattern":"^[0-9]{1,15}$"}},"required":["x-signature","x-timestamp"]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["header"]};
+const schema12 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","maxLength":15,"pattern":"^[0-9]{1,15}$"},"x-signature-version":{"type":"string","enum":["1","2"]}},"required":["x-signature","x-timestamp"]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["header"]};
 const func2 = module0;
 const pattern0 = new RegExp("^[0-9A-Fa-f]{64}$", "u");
 const pattern1 = new RegExp("^[0-9]{1,15}$", "u");
@@ -12861,9 +12873,10 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2["x-signature-version"] !== undefined){
+let data5 = data2["x-signature-version"];
+if(typeof data5 !== "string"){
+const err13 = {instancePath:instancePath+"/header/x-signature-version",schemaPath:"#/properties/header/properties/x-signature-version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12872,13 +12885,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data5 === "1") || (data5 === "2"))){
+const err14 = {instancePath:instancePath+"/header/x-signature-version",schemaPath:"#/properties/header/properties/x-signature-version/enum",keyword:"enum",params:{allowedValues: schema12.properties.header.properties["x-signature-version"].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12890,7 +12898,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12899,12 +12907,39 @@ vErrors.push(err15);
 }
 errors++;
 }
+}
+if(data.cookie !== undefined){
+let data6 = data.cookie;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err16 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
 validate11.errors = vErrors;
 return errors === 0;
 }
 
 exports.v2 = validate12;
-const schema13 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","maxLength":15,"pattern":"^[0-9]{1,15}$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema13 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-signature":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"x-timestamp":{"type":"string","maxLength":15,"pattern":"^[0-9]{1,15}$"},"x-signature-version":{"type":"string","enum":["1","2"]}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -13045,9 +13080,10 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2["x-signature-version"] !== undefined){
+let data5 = data2["x-signature-version"];
+if(typeof data5 !== "string"){
+const err10 = {instancePath:instancePath+"/header/x-signature-version",schemaPath:"#/properties/header/properties/x-signature-version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13056,13 +13092,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err11 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data5 === "1") || (data5 === "2"))){
+const err11 = {instancePath:instancePath+"/header/x-signature-version",schemaPath:"#/properties/header/properties/x-signature-version/enum",keyword:"enum",params:{allowedValues: schema13.properties.header.properties["x-signature-version"].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13074,12 +13105,39 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err12 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data6 = data.cookie;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err13 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }

@@ -10146,7 +10146,7 @@ return errors === 0;
 
 exports.v42 = validate66;
 const schema143 = {"type":"object","required":["status","data","next_cursor"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Application"}},"next_cursor":{"$ref":"#/components/schemas/NextCursor"}}};
-const schema145 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"type":"array","items":{"$ref":"#/components/schemas/StandingTier"}},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
+const schema145 = {"type":"object","required":["app_id","name","status_code","paused","hwid_lock","integrity_check","executable_hashes","pause_sessions","require_subscription","require_signatures","bind_responses","block_vpn","vpn_fail_closed","minimum_version","download_url","max_sessions","tiers","users","previous_secret_until","created_at","updated_at"],"properties":{"app_id":{"type":"string"},"name":{"type":"string"},"status_code":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"$ref":"#/components/schemas/ExecutableHashes"},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"bind_responses":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true},"download_url":{"type":"string","format":"uri","nullable":true},"max_sessions":{"type":"integer"},"tiers":{"type":"array","items":{"$ref":"#/components/schemas/StandingTier"}},"users":{"type":"integer"},"previous_secret_until":{"type":"string","format":"date-time","nullable":true},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}};
 const schema146 = {"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}};
 const schema147 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"};
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
@@ -10255,8 +10255,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data.block_vpn === undefined){
-const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "block_vpn"},message:"must have required property '"+"block_vpn"+"'"};
+if(data.bind_responses === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "bind_responses"},message:"must have required property '"+"bind_responses"+"'"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10265,8 +10265,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data.vpn_fail_closed === undefined){
-const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "vpn_fail_closed"},message:"must have required property '"+"vpn_fail_closed"+"'"};
+if(data.block_vpn === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "block_vpn"},message:"must have required property '"+"block_vpn"+"'"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10275,8 +10275,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(data.minimum_version === undefined){
-const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "minimum_version"},message:"must have required property '"+"minimum_version"+"'"};
+if(data.vpn_fail_closed === undefined){
+const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "vpn_fail_closed"},message:"must have required property '"+"vpn_fail_closed"+"'"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10285,8 +10285,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data.download_url === undefined){
-const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "download_url"},message:"must have required property '"+"download_url"+"'"};
+if(data.minimum_version === undefined){
+const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "minimum_version"},message:"must have required property '"+"minimum_version"+"'"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10295,8 +10295,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data.max_sessions === undefined){
-const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_sessions"},message:"must have required property '"+"max_sessions"+"'"};
+if(data.download_url === undefined){
+const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "download_url"},message:"must have required property '"+"download_url"+"'"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10305,8 +10305,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data.tiers === undefined){
-const err15 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tiers"},message:"must have required property '"+"tiers"+"'"};
+if(data.max_sessions === undefined){
+const err15 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_sessions"},message:"must have required property '"+"max_sessions"+"'"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10315,8 +10315,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data.users === undefined){
-const err16 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
+if(data.tiers === undefined){
+const err16 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tiers"},message:"must have required property '"+"tiers"+"'"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -10325,8 +10325,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data.previous_secret_until === undefined){
-const err17 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "previous_secret_until"},message:"must have required property '"+"previous_secret_until"+"'"};
+if(data.users === undefined){
+const err17 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "users"},message:"must have required property '"+"users"+"'"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -10335,8 +10335,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data.created_at === undefined){
-const err18 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
+if(data.previous_secret_until === undefined){
+const err18 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "previous_secret_until"},message:"must have required property '"+"previous_secret_until"+"'"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -10345,8 +10345,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data.updated_at === undefined){
-const err19 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
+if(data.created_at === undefined){
+const err19 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "created_at"},message:"must have required property '"+"created_at"+"'"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -10355,9 +10355,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data.app_id !== undefined){
-if(typeof data.app_id !== "string"){
-const err20 = {instancePath:instancePath+"/app_id",schemaPath:"#/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.updated_at === undefined){
+const err20 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "updated_at"},message:"must have required property '"+"updated_at"+"'"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10366,10 +10365,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-if(data.name !== undefined){
-if(typeof data.name !== "string"){
-const err21 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.app_id !== undefined){
+if(typeof data.app_id !== "string"){
+const err21 = {instancePath:instancePath+"/app_id",schemaPath:"#/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10379,10 +10377,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.status_code !== undefined){
-let data2 = data.status_code;
-if(typeof data2 !== "string"){
-const err22 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err22 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10391,8 +10388,11 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema145.properties.status_code.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.status_code !== undefined){
+let data2 = data.status_code;
+if(typeof data2 !== "string"){
+const err23 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10401,10 +10401,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-if(data.paused !== undefined){
-if(typeof data.paused !== "boolean"){
-const err24 = {instancePath:instancePath+"/paused",schemaPath:"#/properties/paused/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
+const err24 = {instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/enum",keyword:"enum",params:{allowedValues: schema145.properties.status_code.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10414,9 +10412,9 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.hwid_lock !== undefined){
-if(typeof data.hwid_lock !== "boolean"){
-const err25 = {instancePath:instancePath+"/hwid_lock",schemaPath:"#/properties/hwid_lock/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.paused !== undefined){
+if(typeof data.paused !== "boolean"){
+const err25 = {instancePath:instancePath+"/paused",schemaPath:"#/properties/paused/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -10426,9 +10424,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.integrity_check !== undefined){
-if(typeof data.integrity_check !== "boolean"){
-const err26 = {instancePath:instancePath+"/integrity_check",schemaPath:"#/properties/integrity_check/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.hwid_lock !== undefined){
+if(typeof data.hwid_lock !== "boolean"){
+const err26 = {instancePath:instancePath+"/hwid_lock",schemaPath:"#/properties/hwid_lock/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10438,11 +10436,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.executable_hashes !== undefined){
-let data6 = data.executable_hashes;
-if(Array.isArray(data6)){
-if(data6.length > 500){
-const err27 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
+if(data.integrity_check !== undefined){
+if(typeof data.integrity_check !== "boolean"){
+const err27 = {instancePath:instancePath+"/integrity_check",schemaPath:"#/properties/integrity_check/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -10451,12 +10447,12 @@ vErrors.push(err27);
 }
 errors++;
 }
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-let data7 = data6[i0];
-if(typeof data7 === "string"){
-if(func2(data7) > 64){
-const err28 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+if(data.executable_hashes !== undefined){
+let data6 = data.executable_hashes;
+if(Array.isArray(data6)){
+if(data6.length > 500){
+const err28 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10465,9 +10461,12 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(data7.length <= 128){
-if(!pattern2.test(data7)){
-const err29 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 === "string"){
+if(func2(data7) > 64){
+const err29 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10476,15 +10475,26 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.length <= 128){
+if(!pattern2.test(data7)){
+const err30 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/executable_hashes/" + i0,schemaPath:"#/components/schemas/ExecutableHashes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
 }
 errors++;
 }
@@ -10500,12 +10510,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err31 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err32 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err31];
+vErrors = [err32];
 }
 else {
-vErrors.push(err31);
+vErrors.push(err32);
 }
 errors++;
 break;
@@ -10515,19 +10525,7 @@ indices0[item0] = i1;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-if(data.pause_sessions !== undefined){
-if(typeof data.pause_sessions !== "boolean"){
-const err33 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err33 = {instancePath:instancePath+"/executable_hashes",schemaPath:"#/components/schemas/ExecutableHashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -10537,9 +10535,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data.require_subscription !== undefined){
-if(typeof data.require_subscription !== "boolean"){
-const err34 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.pause_sessions !== undefined){
+if(typeof data.pause_sessions !== "boolean"){
+const err34 = {instancePath:instancePath+"/pause_sessions",schemaPath:"#/properties/pause_sessions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -10549,9 +10547,9 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.require_signatures !== undefined){
-if(typeof data.require_signatures !== "boolean"){
-const err35 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.require_subscription !== undefined){
+if(typeof data.require_subscription !== "boolean"){
+const err35 = {instancePath:instancePath+"/require_subscription",schemaPath:"#/properties/require_subscription/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -10561,9 +10559,9 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data.block_vpn !== undefined){
-if(typeof data.block_vpn !== "boolean"){
-const err36 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.require_signatures !== undefined){
+if(typeof data.require_signatures !== "boolean"){
+const err36 = {instancePath:instancePath+"/require_signatures",schemaPath:"#/properties/require_signatures/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10573,9 +10571,9 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data.vpn_fail_closed !== undefined){
-if(typeof data.vpn_fail_closed !== "boolean"){
-const err37 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.bind_responses !== undefined){
+if(typeof data.bind_responses !== "boolean"){
+const err37 = {instancePath:instancePath+"/bind_responses",schemaPath:"#/properties/bind_responses/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10585,10 +10583,9 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data.minimum_version !== undefined){
-let data13 = data.minimum_version;
-if((typeof data13 !== "string") && (data13 !== null)){
-const err38 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.block_vpn !== undefined){
+if(typeof data.block_vpn !== "boolean"){
+const err38 = {instancePath:instancePath+"/block_vpn",schemaPath:"#/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10598,10 +10595,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data.download_url !== undefined){
-let data14 = data.download_url;
-if((typeof data14 !== "string") && (data14 !== null)){
-const err39 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.vpn_fail_closed !== undefined){
+if(typeof data.vpn_fail_closed !== "boolean"){
+const err39 = {instancePath:instancePath+"/vpn_fail_closed",schemaPath:"#/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10610,9 +10606,11 @@ vErrors.push(err39);
 }
 errors++;
 }
-if(typeof data14 === "string"){
-if(!(formats2(data14))){
-const err40 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+}
+if(data.minimum_version !== undefined){
+let data14 = data.minimum_version;
+if((typeof data14 !== "string") && (data14 !== null)){
+const err40 = {instancePath:instancePath+"/minimum_version",schemaPath:"#/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10622,11 +10620,10 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
-if(data.max_sessions !== undefined){
-let data15 = data.max_sessions;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err41 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.download_url !== undefined){
+let data15 = data.download_url;
+if((typeof data15 !== "string") && (data15 !== null)){
+const err41 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -10635,16 +10632,9 @@ vErrors.push(err41);
 }
 errors++;
 }
-}
-if(data.tiers !== undefined){
-let data16 = data.tiers;
-if(Array.isArray(data16)){
-const len1 = data16.length;
-for(let i2=0; i2<len1; i2++){
-let data17 = data16[i2];
-if(typeof data17 === "string"){
-if(func2(data17) > 64){
-const err42 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(typeof data15 === "string"){
+if(!(formats2(data15))){
+const err42 = {instancePath:instancePath+"/download_url",schemaPath:"#/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10653,8 +10643,12 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(func2(data17) < 1){
-const err43 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+if(data.max_sessions !== undefined){
+let data16 = data.max_sessions;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err43 = {instancePath:instancePath+"/max_sessions",schemaPath:"#/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10663,9 +10657,16 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(data17.length <= 128){
-if(!pattern8.test(data17)){
-const err44 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+}
+if(data.tiers !== undefined){
+let data17 = data.tiers;
+if(Array.isArray(data17)){
+const len1 = data17.length;
+for(let i2=0; i2<len1; i2++){
+let data18 = data17[i2];
+if(typeof data18 === "string"){
+if(func2(data18) > 64){
+const err44 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10674,10 +10675,8 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data18) < 1){
+const err45 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10686,10 +10685,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-}
-else {
-const err46 = {instancePath:instancePath+"/tiers",schemaPath:"#/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data18.length <= 128){
+if(!pattern8.test(data18)){
+const err46 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10699,10 +10697,9 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data.users !== undefined){
-let data18 = data.users;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-const err47 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err47 = {instancePath:instancePath+"/tiers/" + i2,schemaPath:"#/components/schemas/StandingTier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10712,10 +10709,9 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data.previous_secret_until !== undefined){
-let data19 = data.previous_secret_until;
-if((typeof data19 !== "string") && (data19 !== null)){
-const err48 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err48 = {instancePath:instancePath+"/tiers",schemaPath:"#/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10724,9 +10720,11 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(typeof data19 === "string"){
-if(!(formats0.validate(data19))){
-const err49 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+if(data.users !== undefined){
+let data19 = data.users;
+if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
+const err49 = {instancePath:instancePath+"/users",schemaPath:"#/properties/users/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10736,12 +10734,10 @@ vErrors.push(err49);
 errors++;
 }
 }
-}
-if(data.created_at !== undefined){
-let data20 = data.created_at;
-if(typeof data20 === "string"){
-if(!(formats0.validate(data20))){
-const err50 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(data.previous_secret_until !== undefined){
+let data20 = data.previous_secret_until;
+if((typeof data20 !== "string") && (data20 !== null)){
+const err50 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10750,9 +10746,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-else {
-const err51 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data20 === "string"){
+if(!(formats0.validate(data20))){
+const err51 = {instancePath:instancePath+"/previous_secret_until",schemaPath:"#/properties/previous_secret_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10762,11 +10758,12 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data.updated_at !== undefined){
-let data21 = data.updated_at;
+}
+if(data.created_at !== undefined){
+let data21 = data.created_at;
 if(typeof data21 === "string"){
 if(!(formats0.validate(data21))){
-const err52 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+const err52 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10777,7 +10774,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err53 = {instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -10787,14 +10784,39 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-else {
-const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.updated_at !== undefined){
+let data22 = data.updated_at;
+if(typeof data22 === "string"){
+if(!(formats0.validate(data22))){
+const err54 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err54];
 }
 else {
 vErrors.push(err54);
+}
+errors++;
+}
+}
+else {
+const err55 = {instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+else {
+const err56 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
 }
 errors++;
 }
@@ -29957,6 +29979,7 @@ export const responseHeaders = {
 "loginUserV2": {
 "200": {
 "x-request-id": true,
+"x-signature-version": false,
 "ratelimit-limit": true,
 "ratelimit-remaining": true,
 "ratelimit-reset": true,
@@ -29983,6 +30006,7 @@ export const responseHeaders = {
 "loginWithLicense": {
 "200": {
 "x-request-id": true,
+"x-signature-version": false,
 "ratelimit-limit": true,
 "ratelimit-remaining": true,
 "ratelimit-reset": true,
@@ -30010,7 +30034,8 @@ export const responseHeaders = {
 "retry-after": true}},
 "verifySessionV2": {
 "200": {
-"x-request-id": true},
+"x-request-id": true,
+"x-signature-version": false},
 "400": {
 "x-request-id": true},
 "401": {
@@ -30029,7 +30054,8 @@ export const responseHeaders = {
 "retry-after": true}},
 "logoutUserV2": {
 "200": {
-"x-request-id": true},
+"x-request-id": true,
+"x-signature-version": false},
 "400": {
 "x-request-id": true},
 "401": {
@@ -30047,6 +30073,7 @@ export const responseHeaders = {
 "resetHwid": {
 "200": {
 "x-request-id": true,
+"x-signature-version": false,
 "ratelimit-limit": true,
 "ratelimit-remaining": true,
 "ratelimit-reset": true,
