@@ -9,6 +9,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | undefined;
+  /** Past a pooler; undefined where there is none. */
+  readonly databaseDirectUrl: string | undefined;
   readonly dataDir: string;
   readonly baseUrl: string | undefined;
   readonly webUrl: string | undefined;
@@ -57,7 +59,10 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     if (result.success) return result.data as z.output<(typeof settings)[Name]['parse']>;
     throw new StartupError(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}`);
   }
-  const databaseUrl = read('DATABASE_URL');
+  const [databaseUrl, databaseDirectUrl] = [read('DATABASE_URL'), read('DATABASE_DIRECT_URL')];
+  if (databaseUrl === undefined && databaseDirectUrl !== undefined) {
+    throw new StartupError('DATABASE_URL must be set with DATABASE_DIRECT_URL');
+  }
   const [secretKey, webhookSecrets] = [read('STRIPE_SECRET_KEY'), read('STRIPE_WEBHOOK_SECRET')];
   if (secretKey !== undefined && webhookSecrets === undefined) {
     throw new StartupError(
@@ -74,6 +79,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     host: read('HOST'),
     port: read('PORT'),
     databaseUrl,
+    databaseDirectUrl,
     dataDir: read('DATA_DIR'),
     baseUrl: read('BASE_URL'),
     webUrl: read('WEB_URL'),

@@ -9,7 +9,8 @@ import { runCommand } from './command.ts';
 await runCommand(async () => {
   const config = loadConfig(process.env);
   const logger = createLogger(config.logLevel);
-  const database = await openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, logger });
+  const { databaseUrl, databaseDirectUrl: directUrl, dataDir } = config;
+  const database = await openDatabase({ databaseUrl, directUrl, dataDir, logger });
   try {
     const ran = await database.withStatementTimeout(0, async ({ knex }) => {
       const names = await migrate(knex);

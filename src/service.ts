@@ -136,8 +136,8 @@ async function withDatabase<Result>(
   const webUrl = () => config.webUrl ?? known.baseUrl;
   const nodeId = createNewId(clock, random)('node');
   try {
-    const { databaseUrl, dataDir, brokerUrl, filesUrl, smtpUrl } = config;
-    const database = await openDatabase({ databaseUrl, dataDir, logger });
+    const { databaseUrl, databaseDirectUrl: directUrl, dataDir, brokerUrl, filesUrl, smtpUrl } = config;
+    const database = await openDatabase({ databaseUrl, directUrl, dataDir, logger });
     opened.defer(() => database.close());
     const broker = await openBroker({ brokerUrl, nodeId, logger });
     opened.defer(() => broker.close());

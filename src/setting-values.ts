@@ -81,3 +81,8 @@ export const rateLimit = z
     const [requests, seconds] = text.split('/').map(Number) as [number, number];
     return { requests, seconds };
   });
+
+/** An address of a PostgreSQL; what it says is read where it is opened. */
+export const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\/\S*$/, { error: 'must be a postgres:// address' });

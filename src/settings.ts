@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { LOG_LEVELS } from './platform/logger.ts';
 import { parseMailbox, type Mailbox } from './platform/mail/mailbox.ts';
-import { agentIssuers, fileSize, httpUrl, masterKey, networks, rateLimit } from './setting-values.ts';
+import {
+  agentIssuers,
+  fileSize,
+  httpUrl,
+  masterKey,
+  networks,
+  postgresUrl,
+  rateLimit,
+} from './setting-values.ts';
 
 /** One setting: how it is read, and its row in README's table. */
 interface Setting {
@@ -29,12 +37,16 @@ export const settings = {
     description: 'The port to listen on; `0` picks a free one.',
   },
   DATABASE_URL: {
-    parse: z
-      .url({ protocol: /^postgres(ql)?$/, hostname: /.*/, error: 'must be a postgres:// address' })
-      .optional(),
+    parse: postgresUrl.optional(),
     default: 'embedded',
     description:
       'A PostgreSQL server, version 14 or later. Without it an embedded one runs under `DATA_DIR`.',
+  },
+  DATABASE_DIRECT_URL: {
+    parse: postgresUrl.optional(),
+    default: '`DATABASE_URL`',
+    description:
+      'The same database past a pooler in transaction mode, for what needs a session of its own: LISTEN and migrations.',
   },
   DATA_DIR: {
     parse: z.string().min(1).default('data'),

@@ -18,9 +18,10 @@ export class DatabaseUnavailableError extends Error {
 }
 
 // 08 connection, 53 insufficient resources, 57P01..57P05 shutdown and crash, 58 system; 57014 is statement_timeout, 25P03
-// a transaction that idled too long, 25006 a standby that has not taken over yet;
+// a transaction that idled too long, 25P04 one that took too long, 55P03 a lock that did not come in time, 25006 a standby that
+// has not taken over yet;
 // 40001 and 40P01 ask to try again.
-const LOST_STATES = /^(08...|53...|57P0\d|58...|57014|25P03|25006|40001|40P01)$/;
+const LOST_STATES = /^(08...|53...|57P0\d|58...|57014|25P0[34]|55P03|25006|40001|40P01)$/;
 
 const LOST_SYSTEM_CODES = new Set([
   'ECONNREFUSED',

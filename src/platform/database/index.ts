@@ -8,7 +8,8 @@ import { startEmbeddedPostgres } from './embedded.ts';
 import { inOneTransaction, joining } from './joining.ts';
 import { listen, type Listener } from './listener.ts';
 import { createPool } from './pool.ts';
-import { checkServer } from './server.ts';
+import { checkServer, type Server } from './server.ts';
+import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, type SessionSettings } from './session.ts';
 
 export { DataFolderInUseError } from './data-folder-lock.ts';
 export { isLockedOut, isUnavailable, isUniqueViolation, isUnstorableInput } from './errors.ts';
@@ -77,6 +78,7 @@ export interface Database extends Queries {
  * Opens the database: a PostgreSQL server by its address, else one of our own in the data folder.
  *
  * @param options.databaseUrl `postgresql://…`; undefined for the embedded one
+ * @param options.directUrl where the server is past a pooler; undefined when `databaseUrl` leads to it
  * @param options.dataDir the data folder; created when missing, locked while the embedded one is open
  * @param options.maxConnections 10 unless told
  * @param options.statementTimeoutMs how long one statement may take, 2000 unless told; 0 for as long as it likes
@@ -86,6 +88,7 @@ export interface Database extends Queries {
  */
 export async function openDatabase(options: {
   databaseUrl?: string | undefined;
+  directUrl?: string | undefined;
   dataDir: string;
   logger: Logger;
   maxConnections?: number;
@@ -93,20 +96,31 @@ export async function openDatabase(options: {
   settings?: Record<string, string>;
 }): Promise<Database> {
   const { databaseUrl, logger, maxConnections = MAX_CONNECTIONS } = options;
+  const { statementTimeoutMs: timeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const place =
     databaseUrl === undefined
       ? await openEmbedded(options.dataDir, logger, options.settings)
-      : await openServer(databaseUrl);
+      : await openServer(databaseUrl, options.directUrl, timeoutMs);
+  const common: SessionSettings = {
+    ...FORMAT,
+    ...(place.checksClients && { [CHECK_INTERVAL]: String(CHECKED_EVERY_MS) }),
+  };
 
-  const open = (connections: number, statementTimeoutMs: number): Connections => {
-    const { connection } = place;
-    const create = (maxConnections: number, settings?: Record<string, string>) =>
-      createPool({ connection, maxConnections, statementTimeoutMs, logger, settings });
+  const open = (way: Way, connections: number, statementTimeoutMs: number): Connections => {
+    const create = (maxConnections: number, settings: SessionSettings) =>
+      createPool({
+        ...way,
+        maxConnections,
+        statementTimeoutMs,
+        logger,
+        settings: { ...common, ...settings },
+      });
     const shared = create(connections, PAGED);
     const own = knexOver(shared, logger);
     return { pool: create(OWN_CONNECTIONS, KEYED), shared, own, knex: joining(own) };
   };
-  const connections = open(maxConnections, options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS);
+  const direct: Way = { connection: place.direct, sharesBackends: false };
+  const connections = open(place, maxConnections, timeoutMs);
   const { pool, knex } = connections;
 
   let closed: Promise<void> | undefined;
@@ -115,11 +129,11 @@ export async function openDatabase(options: {
     pool,
     embedded: databaseUrl === undefined,
     inOneTransaction: (work) => inOneTransaction(connections.own, work),
-    listen: (channels, onNotification) => listen(place.connection, channels, onNotification),
+    listen: (channels, onNotification) => listen(place.direct, channels, onNotification),
     connections: () => ({ shared: loadOf(connections.shared), own: loadOf(pool) }),
     ping: async () => void (await pool.query('SELECT 1')),
     withStatementTimeout: async (statementTimeoutMs, work) => {
-      const patient = open(4, statementTimeoutMs);
+      const patient = open(direct, 4, statementTimeoutMs);
       try {
         return await work(patient);
       } finally {
@@ -145,8 +159,10 @@ interface Connections extends Queries {
   readonly own: Knex;
 }
 
-interface Place {
-  connection: pg.PoolConfig;
+/** How sessions are come by. */
+type Way = Pick<Server, 'connection' | 'sharesBackends'>;
+
+interface Place extends Server {
   close(): Promise<void>;
 }
 
@@ -164,8 +180,12 @@ async function openEmbedded(
   const lock = lockDataFolder(dataDir);
   try {
     const server = await startEmbeddedPostgres({ dataDir, logger, ...(settings && { settings }) });
+    const connection = { ...server.connection, ssl: false };
     return {
-      connection: { ...server.connection, ssl: false },
+      connection,
+      direct: connection,
+      sharesBackends: false,
+      checksClients: process.platform !== 'win32',
       close: async () => {
         await server.stop();
         lock.release();
@@ -177,9 +197,12 @@ async function openEmbedded(
   }
 }
 
-async function openServer(databaseUrl: string): Promise<Place> {
-  await checkServer(databaseUrl);
-  return { connection: { connectionString: databaseUrl }, close: async () => {} };
+async function openServer(
+  databaseUrl: string,
+  directUrl: string | undefined,
+  statementTimeoutMs: number,
+): Promise<Place> {
+  return { ...(await checkServer(databaseUrl, directUrl, statementTimeoutMs)), close: async () => {} };
 }
 
 function knexOver(pool: pg.Pool, logger: Logger): Knex {

@@ -1,19 +1,27 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { createAbandoned } from './abandoned.ts';
 import { DatabaseUnavailableError } from './errors.ts';
+import { KEPT_BY_POOLERS, limitsFor, prepareSession, type Backend, type SessionSettings } from './session.ts';
 import { typeParsers } from './type-parsers.ts';
 
 const CONNECT_WITHIN_MS = 2_000;
 const PROBE_WITHIN_MS = 1_000;
 const PROBE_PAUSE_MS = 100;
-// By how much the server's own limit undercuts ours: a slow statement is cancelled there, only a silent server hits ours.
-const SERVER_FIRST_MS = 100;
-const IDLE_TRANSACTION_MS = 10_000;
 
 const UNANSWERED = /^(Query read timeout|Connection terminated due to connection timeout|timeout expired)$/;
 
 type Callback = (error: Error | null | undefined, ...rest: unknown[]) => void;
+
+type PoolSettings = pg.PoolConfig & { readonly max: number };
+
+/** What the sessions of a pool are. */
+interface Sessions {
+  readonly session: SessionSettings;
+  /** Whether the sessions are a pooler's, whose backends do other things in the next moment. */
+  readonly sharesBackends: boolean;
+}
 
 /**
  * A pool whose callers learn in time that the database is gone. A connection that did not answer is never used again.
@@ -26,10 +34,21 @@ class GuardedPool extends pg.Pool {
   #doubt: Promise<void> | undefined;
   #silent = false;
 
-  constructor(settings: pg.PoolConfig, logger: Logger) {
+  constructor(settings: PoolSettings, { session, sharesBackends }: Sessions, logger: Logger) {
     const onError = (error: unknown) => this.#onError(error);
+    const backends = new WeakMap<pg.ClientBase, Backend>();
+    const abandoned = createAbandoned(settings, () => this.ending, logger);
     // Every way to ask, knex' too, ends in this method of the client.
     class GuardedClient extends pg.Client {
+      override connect(callback?: any): any {
+        // Those that were left are as many again: more would take the connections of others.
+        if (callback && abandoned.count() >= settings.max) {
+          setImmediate(callback, new DatabaseUnavailableError());
+          return;
+        }
+        return super.connect(callback);
+      }
+
       override query(...args: any[]): any {
         const ask = super.query as (...args: unknown[]) => unknown;
         const callback = args.at(-1) as Callback | unknown;
@@ -51,10 +70,19 @@ class GuardedPool extends pg.Pool {
       #endIfUnanswered(error: Error): void {
         if (!UNANSWERED.test(error.message)) return;
         onError(error);
+        const backend = backends.get(this);
+        if (backend && backends.delete(this)) abandoned.add(backend);
         void this.end().catch(() => {});
       }
     }
-    super({ ...settings, Client: GuardedClient as unknown as new () => pg.ClientBase });
+    super({
+      ...settings,
+      Client: GuardedClient as unknown as new () => pg.ClientBase,
+      onConnect: async (client: pg.ClientBase) => {
+        const backend = await prepareSession(client, session);
+        if (!sharesBackends) backends.set(client, backend);
+      },
+    } as pg.PoolConfig);
     this.#settings = settings;
     this.#logger = logger;
 
@@ -135,35 +163,34 @@ class GuardedPool extends pg.Pool {
  * @param options.connection where the database is, as pg takes it
  * @param options.maxConnections how many connections it may open
  * @param options.statementTimeoutMs how long one statement may take; 0 for as long as it likes
- * @param options.settings of its sessions by name, beside those that decide how values are written
+ * @param options.settings of its sessions by name, beside the limits that follow from `statementTimeoutMs`
+ * @param options.sharesBackends whether a pooler gives each transaction another backend
  */
 export function createPool(options: {
-  connection: pg.PoolConfig;
+  connection: pg.ClientConfig;
   maxConnections: number;
   statementTimeoutMs: number;
   logger: Logger;
-  settings?: Record<string, string> | undefined;
+  settings: SessionSettings;
+  sharesBackends: boolean;
 }): pg.Pool {
-  const { statementTimeoutMs } = options;
-  const settings = { TimeZone: 'UTC', DateStyle: 'ISO', ...options.settings };
+  const { connection, statementTimeoutMs, sharesBackends } = options;
   return new GuardedPool(
     {
-      ...options.connection,
-      max: options.maxConnections,
       application_name: 'latchkey',
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      idleTimeoutMillis: 30_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      options: Object.entries(settings)
-        .map(([name, value]) => `-c ${name}=${value}`)
-        .join(' '),
+      ...connection,
+      max: options.maxConnections,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      idleTimeoutMillis: 30_000,
       types: typeParsers,
-      ...(statementTimeoutMs > 0 && {
-        statement_timeout: Math.max(statementTimeoutMs - SERVER_FIRST_MS, 1),
-        query_timeout: statementTimeoutMs,
-        idle_in_transaction_session_timeout: Math.max(IDLE_TRANSACTION_MS, statementTimeoutMs),
-      }),
+      ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs }),
+    },
+    {
+      // Of shared backends only what the pooler itself keeps for each client can be set.
+      session: sharesBackends ? KEPT_BY_POOLERS : { ...options.settings, ...limitsFor(statementTimeoutMs) },
+      sharesBackends,
     },
     options.logger,
   );

@@ -1,59 +1,179 @@
 import pg from 'pg';
 import { StartupError } from '../startup-error.ts';
+import { parseConnectionUrl } from './connection-url.ts';
+import { detectPooler } from './pooler.ts';
+import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, KEPT_BY_POOLERS, limitsFor } from './session.ts';
 
 const OLDEST_VERSION = 140_000;
 const CONNECT_WITHIN_MS = 5_000;
 
+/** Where the database is, and what its sessions can be told. */
+export interface Server {
+  /** As pg takes it. */
+  readonly connection: pg.ClientConfig;
+  /** Past poolers: for what belongs to one session. */
+  readonly direct: pg.ClientConfig;
+  /** Whether a pooler gives each transaction of `connection` another backend. */
+  readonly sharesBackends: boolean;
+  /** Whether a backend can look whether its client is still there; not on every platform. */
+  readonly checksClients: boolean;
+}
+
 /**
- * Makes sure that a PostgreSQL answers at this address and is new enough (14).
+ * Makes sure that a PostgreSQL answers at these addresses, is new enough (14), takes writes, and that its sessions keep the
+ * limits that a node relies on.
  *
  * @param databaseUrl as in DATABASE_URL; its password never gets into an error
- * @throws StartupError when the address is not one, nobody answers within 5 s, or the server is too old
+ * @param directUrl as in DATABASE_DIRECT_URL
+ * @param statementTimeoutMs how long the service waits for a statement
+ * @throws StartupError one line on what is wrong: no address, no answer within 5 s, a server too old, one that is read-only,
+ *   or a pooler that cannot serve
  */
-export async function checkServer(databaseUrl: string): Promise<void> {
-  const client = parseUrl(databaseUrl);
+export async function checkServer(
+  databaseUrl: string,
+  directUrl: string | undefined,
+  statementTimeoutMs: number,
+): Promise<Server> {
+  const connection = parseConnectionUrl('DATABASE_URL', databaseUrl);
+  const direct = directUrl === undefined ? connection : parseConnectionUrl('DATABASE_DIRECT_URL', directUrl);
+
+  const checksClients = await asked('DATABASE_URL', connection, assertUsable);
+  const name = await asked('DATABASE_URL', connection, identityOf);
+  if (directUrl !== undefined) {
+    await asked('DATABASE_DIRECT_URL', direct, async (client) => {
+      await assertUsable(client, 'DATABASE_DIRECT_URL');
+      if ((await identityOf(client)) !== name)
+        throw refusal('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
+      const pooler = await detectPooler(() => clientOf(direct));
+      if (pooler.shares !== 'none') {
+        throw refusal(
+          'DATABASE_DIRECT_URL leads to a pooler that shares sessions: it must lead to PostgreSQL itself',
+        );
+      }
+    });
+  }
+  const pooler = await asked('DATABASE_URL', connection, () => detectPooler(() => clientOf(connection)));
+  const sharesBackends = pooler.shares !== 'none';
+  if (sharesBackends && !pooler.preparesStatements) {
+    throw refusal(
+      'DATABASE_URL leads to a pooler in transaction mode without prepared statements: use PgBouncer 1.21 or later with max_prepared_statements above 0, or pool_mode = session',
+    );
+  }
+  if (sharesBackends && directUrl === undefined) {
+    throw refusal(
+      'DATABASE_DIRECT_URL must be set, because DATABASE_URL leads to a pooler in transaction mode: to PostgreSQL itself, for LISTEN and migrations',
+    );
+  }
+  if (sharesBackends) {
+    await asked('DATABASE_URL', connection, (client) =>
+      assertLimits(client, statementTimeoutMs, checksClients),
+    );
+  }
+  return { connection, direct, sharesBackends, checksClients };
+}
+
+/** @returns whether a backend can look whether its client is still there */
+async function assertUsable(client: pg.Client, setting = 'DATABASE_URL'): Promise<boolean> {
+  const { rows } = await client.query<{ version: string; standby: boolean; read_only: string }>(
+    `select current_setting('server_version_num') as version, pg_is_in_recovery() as standby,
+       current_setting('transaction_read_only') as read_only`,
+  );
+  const { version, standby, read_only } = rows[0]!;
+  if (!(Number(version) >= OLDEST_VERSION)) {
+    const major = Math.floor(Number(version) / 10_000);
+    throw refusal(`The database in ${setting} is PostgreSQL ${major}; Latchkey needs 14 or later.`);
+  }
+  if (standby)
+    throw refusal(`The database in ${setting} is a standby, which takes no writes: name the primary.`);
+  if (read_only === 'on') {
+    throw refusal(
+      `The database in ${setting} takes no writes: default_transaction_read_only is on for it, for this account or in the address.`,
+    );
+  }
+  try {
+    await client.query('select set_config($1, $2, true)', [CHECK_INTERVAL, String(CHECKED_EVERY_MS)]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function identityOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ identity: string }>(
+    `select current_database() || ' ' || oid || ' ' || pg_postmaster_start_time() as identity
+     from pg_database where datname = current_database()`,
+  );
+  return rows[0]!.identity;
+}
+
+/** What cannot be set for a session that is shared must be the account's. */
+async function assertLimits(
+  client: pg.Client,
+  statementTimeoutMs: number,
+  checksClients: boolean,
+): Promise<void> {
+  const limits: Record<string, string> = { ...limitsFor(statementTimeoutMs) };
+  if (checksClients) limits[CHECK_INTERVAL] = String(CHECKED_EVERY_MS);
+  const formats = Object.entries(FORMAT).filter(([name]) => !(name in KEPT_BY_POOLERS));
+  const { rows } = await client.query<{
+    name: string;
+    value: string;
+    unit: string | null;
+    account: string;
+    base: string;
+  }>(
+    `select name, setting as value, unit, quote_ident(current_user) as account, quote_ident(current_database()) as base
+     from pg_settings where name = any ($1)`,
+    [[...Object.keys(limits), ...formats.map(([name]) => name)]],
+  );
+  const statements = rows.flatMap(({ name, value, account, base }) => {
+    const limit = limits[name];
+    const wanted = limit ?? FORMAT[name]!;
+    const right =
+      limit === undefined ? value === wanted : Number(value) > 0 && Number(value) <= Number(limit);
+    return right ? [] : [`ALTER ROLE ${account} IN DATABASE ${base} SET ${name} = '${wanted}';`];
+  });
+  if (statements.length === 0) return;
+  throw refusal(
+    `DATABASE_URL leads to a pooler in transaction mode, whose sessions keep no settings of ours. Run, and let the pooler connect anew: ${statements.join(' ')}`,
+  );
+}
+
+async function asked<Result>(
+  setting: string,
+  connection: pg.ClientConfig,
+  question: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = clientOf(connection);
   client.on('error', () => {});
-  let version: number;
   try {
     await client.connect();
-    const answer = await client.query<{ server_version_num: string }>('SHOW server_version_num');
-    version = Number(answer.rows[0]?.server_version_num);
+    return await question(client);
   } catch (error) {
-    throw new StartupError(
-      `The database in DATABASE_URL (${client.host}:${client.port}, database ${client.database}) cannot be used: ${reason(error)}.`,
+    if (error instanceof StartupError) throw error;
+    const { host, port, database } = client;
+    throw refusal(
+      `The database in ${setting} (${host}:${port}, database ${database}) cannot be used: ${reason(error)}.`,
     );
   } finally {
     void client.end().catch(() => {});
   }
-  if (!(version >= OLDEST_VERSION)) {
-    throw new StartupError(
-      `The database in DATABASE_URL is PostgreSQL ${Math.floor(version / 10_000)}; Latchkey needs 14 or later.`,
-    );
-  }
 }
 
-function parseUrl(databaseUrl: string): pg.Client {
-  if (!/^(postgres(ql)?|socket):/.test(databaseUrl)) throw invalidUrl();
-  try {
-    return new pg.Client({
-      connectionString: databaseUrl,
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      query_timeout: CONNECT_WITHIN_MS,
-    });
-  } catch {
-    // The error holds the whole address, password included.
-    throw invalidUrl();
-  }
+function clientOf(connection: pg.ClientConfig): pg.Client {
+  return new pg.Client({
+    ...connection,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    query_timeout: CONNECT_WITHIN_MS,
+  });
 }
 
-function invalidUrl(): StartupError {
-  return new StartupError(
-    'DATABASE_URL is not an address of a PostgreSQL, such as postgresql://user:password@host:5432/latchkey.',
-  );
+function refusal(line: string): StartupError {
+  return new StartupError(line);
 }
 
 /** A name that resolves to several addresses fails with one error for each, and no message of its own. */
 function reason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reason).join(', ');
-  return error instanceof Error ? error.message : String(error);
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
 }

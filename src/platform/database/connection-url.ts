@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import type pg from 'pg';
+import { StartupError } from '../startup-error.ts';
+
+/** Takes a parameter into what pg is told, or says what is wrong with its value. */
+type Reader = (value: string, config: Config, tls: ConnectionOptions) => void;
+
+type Config = pg.ClientConfig;
+
+const HONORED: Readonly<Record<string, Reader>> = {
+  host: (value, config) => (config.host = one(value)),
+  port: (value, config) => (config.port = Number(matching(one(value), /^\d{1,5}$/))),
+  dbname: (value, config) => (config.database = value),
+  user: (value, config) => (config.user = value),
+  password: (value, config) => (config.password = value),
+  application_name: (value, config) => (config.application_name = value),
+  fallback_application_name: (value, config) => (config.application_name ??= value),
+  // Of the server's settings what we rely on is set after it, on every connection.
+  options: (value, config) => (config.options = value),
+  client_encoding: (value) => void oneOf(value.toLowerCase(), ['utf8', 'utf-8', 'auto']),
+  connect_timeout: (value) => void matching(value, /^\d{1,6}$/),
+  keepalives: (value, config) => (config.keepAlive = oneOf(value, ['0', '1']) === '1'),
+  keepalives_idle: (value, config) =>
+    (config.keepAliveInitialDelayMillis = Number(matching(value, /^\d{1,5}$/)) * 1000),
+  // Every session is asked whether it can write.
+  target_session_attrs: (value) => void oneOf(value, ['any', 'read-write', 'primary']),
+  load_balance_hosts: (value) => void oneOf(value, ['disable']),
+  gssencmode: (value) => void oneOf(value, ['disable', 'prefer']),
+  channel_binding: (value, config) =>
+    (config.enableChannelBinding = oneOf(value, ['disable', 'prefer']) === 'prefer'),
+  // What certificates are looked at is decided together, in `tlsOf`.
+  ssl: (value) => void oneOf(value, ['true', '1', 'false', '0']),
+  sslmode: (value) => void oneOf(value, ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']),
+  sslnegotiation: (value, config) =>
+    (config.sslnegotiation = oneOf(value, ['postgres', 'direct']) as 'postgres' | 'direct'),
+  sslrootcert: (value, _config, tls) => {
+    if (value !== 'system') tls.ca = readFileSync(value);
+  },
+  sslcert: (value, _config, tls) => (tls.cert = readFileSync(value)),
+  sslkey: (value, _config, tls) => (tls.key = readFileSync(value)),
+  sslpassword: (value, _config, tls) => (tls.passphrase = value),
+  sslcrl: (value, _config, tls) => (tls.crl = readFileSync(value)),
+  sslsni: (value) => void oneOf(value, ['1']),
+  sslcompression: (value) => void oneOf(value, ['0']),
+  ssl_min_protocol_version: (value, _config, tls) => (tls.minVersion = tlsVersion(value)),
+  ssl_max_protocol_version: (value, _config, tls) => (tls.maxVersion = tlsVersion(value)),
+};
+
+/**
+ * Reads the address of a PostgreSQL as libpq takes it in a URI. Every parameter is honored or refused by its name: pg passes
+ * over what it does not know, and lets an address replace whatever it is told besides.
+ *
+ * @param setting the name of the setting that it is from, for errors
+ * @returns what pg is told; nothing of the address is left for pg to read
+ * @throws StartupError one line without the password
+ */
+export function parseConnectionUrl(setting: string, text: string): pg.ClientConfig {
+  if (!/^postgres(ql)?:\/\//.test(text)) throw invalid(setting);
+  const authority = /^\w+:\/\/([^/?#]*)/.exec(text)![1]!.replace(/^.*@/s, '');
+  if (authority.includes(',')) throw severalHosts(setting);
+  // A URL with a user needs a host, which libpq does not.
+  const url = URL.parse(authority === '' ? text.replace(/^\w+:\/\/[^/?#]*/, '$&base') : text);
+  if (!url) throw invalid(setting);
+  const config: Config = {};
+  const tls: ConnectionOptions = {};
+  try {
+    const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
+    if (host && host !== 'base') config.host = host;
+    if (url.port) config.port = Number(url.port);
+    if (url.username) config.user = decodeURIComponent(url.username);
+    if (url.password) config.password = decodeURIComponent(url.password);
+    if (url.pathname.length > 1) config.database = decodeURIComponent(url.pathname.slice(1));
+  } catch {
+    throw invalid(setting);
+  }
+  const parameters = parametersOf(setting, url);
+  for (const [name, value] of parameters) {
+    try {
+      HONORED[name]!(value, config, tls);
+    } catch (error) {
+      if (error instanceof SeveralHosts) throw severalHosts(setting);
+      throw new StartupError(`${setting}: the parameter ${name} ${(error as Error).message}`);
+    }
+  }
+  const ssl = tlsOf(parameters, tls);
+  if (ssl !== undefined) config.ssl = ssl;
+  if (config.sslnegotiation === 'direct' && !ssl) {
+    throw new StartupError(`${setting}: the parameter sslnegotiation needs an sslmode that encrypts`);
+  }
+  return config;
+}
+
+/** @throws StartupError for one that is not known, comes twice, or is known and not honored */
+function parametersOf(setting: string, url: URL): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of url.searchParams) {
+    if (!Object.hasOwn(HONORED, name)) {
+      const shown = /^\w{1,40}$/.test(name) ? ` ${name}` : '';
+      throw new StartupError(`${setting}: the parameter${shown} is not supported; leave it out`);
+    }
+    if (parameters.has(name)) throw new StartupError(`${setting}: the parameter ${name} comes twice`);
+    parameters.set(name, value);
+  }
+  return parameters;
+}
+
+/**
+ * `require` verifies as `verify-full` does: an encrypted connection to anybody is worth little. Without any parameter the
+ * environment (PGSSLMODE) decides.
+ */
+function tlsOf(parameters: ReadonlyMap<string, string>, tls: ConnectionOptions): pg.ClientConfig['ssl'] {
+  const mode = parameters.get('sslmode');
+  const flag = parameters.get('ssl');
+  if (mode === 'disable' || (mode === undefined && (flag === 'false' || flag === '0'))) return false;
+  if (mode === undefined && flag === undefined && Object.keys(tls).length === 0) return undefined;
+  if (mode === 'no-verify') return { ...tls, rejectUnauthorized: false };
+  if (mode === 'verify-ca') return { ...tls, checkServerIdentity: () => undefined };
+  return tls;
+}
+
+class SeveralHosts extends Error {}
+
+function one(value: string): string {
+  if (value.includes(',')) throw new SeveralHosts();
+  return value;
+}
+
+function oneOf(value: string, allowed: readonly string[]): string {
+  if (!allowed.includes(value)) throw new Error(`must be ${allowed.join(' or ')}`);
+  return value;
+}
+
+function matching(value: string, pattern: RegExp): string {
+  if (!pattern.test(value)) throw new Error('must be a whole number');
+  return value;
+}
+
+function tlsVersion(value: string): 'TLSv1.2' | 'TLSv1.3' {
+  return oneOf(value, ['TLSv1.2', 'TLSv1.3']) as 'TLSv1.2' | 'TLSv1.3';
+}
+
+function severalHosts(setting: string): StartupError {
+  return new StartupError(
+    `${setting} names several hosts: name one, such as a proxy or a virtual address that leads to the primary`,
+  );
+}
+
+function invalid(setting: string): StartupError {
+  return new StartupError(
+    `${setting} is not an address of a PostgreSQL, such as postgresql://user:password@host:5432/latchkey.`,
+  );
+}

@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/platform/database/index.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { createEmptyDatabase } from '../../startup/empty-database.ts';
+import { connectTo } from '../../support/database.ts';
+import { temporaryFolder } from '../../support/processes.ts';
+import { runToEnd } from '../../support/processes.ts';
+
+const dataDir = await temporaryFolder(afterAll);
+const logger = createLogger('silent');
+
+/** The settings of a session as the service gets it, of both pools and of the patient one. */
+async function settingsOf(databaseUrl: string, names: readonly string[]) {
+  const database = await openDatabase({ databaseUrl, dataDir, logger });
+  const columns = names.map((name) => `current_setting('${name}') as "${name}"`).join(', ');
+  try {
+    return [
+      (await database.pool.query<Record<string, string>>(`select ${columns}`)).rows[0]!,
+      (await database.knex.raw<{ rows: Record<string, string>[] }>(`select ${columns}`)).rows[0]!,
+      await database.withStatementTimeout(
+        0,
+        async ({ pool }) => (await pool.query<Record<string, string>>(`select ${columns}`)).rows[0]!,
+      ),
+    ] as const;
+  } finally {
+    await database.close();
+  }
+}
+
+describe('what the sessions of a node rely on is set, whatever the address, the account or the database says', () => {
+  const FORMS = {
+    TimeZone: 'UTC',
+    DateStyle: 'ISO, MDY',
+    IntervalStyle: 'postgres',
+    bytea_output: 'hex',
+    standard_conforming_strings: 'on',
+    default_transaction_isolation: 'read committed',
+  };
+  const LIMITS = {
+    statement_timeout: '1900ms',
+    lock_timeout: '1800ms',
+    idle_in_transaction_session_timeout: '10s',
+    client_connection_check_interval: '1s',
+  };
+  const names = Object.keys({ ...FORMS, ...LIMITS });
+
+  test('by the address', async () => {
+    const url = await createEmptyDatabase(afterAll);
+    const options =
+      '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c bytea_output=escape -c statement_timeout=0 -c search_path=pg_catalog';
+    const [pool, knex, patient] = await settingsOf(`${url}&${new URLSearchParams({ options })}`, [
+      ...names,
+      'search_path',
+    ]);
+    // What we do not rely on is the operator's.
+    for (const each of [pool, knex]) expect(each).toEqual({ ...FORMS, ...LIMITS, search_path: 'pg_catalog' });
+    expect(patient).toMatchObject({
+      ...FORMS,
+      statement_timeout: '0',
+      client_connection_check_interval: '1s',
+    });
+  });
+
+  test('by the database', async () => {
+    const url = await createEmptyDatabase(afterAll);
+    const name = new URL(url).pathname.slice(1);
+    const direct = await connectTo(url);
+    for (const [setting, value] of Object.entries({
+      TimeZone: 'Asia/Tokyo',
+      DateStyle: 'German',
+      default_transaction_isolation: 'serializable',
+      statement_timeout: '0',
+    })) {
+      await direct.query(`alter database ${name} set ${setting} = '${value}'`);
+    }
+    const [pool, knex] = await settingsOf(url, names);
+    for (const each of [pool, knex]) expect(each).toEqual({ ...FORMS, ...LIMITS });
+  });
+});
+
+describe('a database that cannot serve is refused in one line', { timeout: 90_000 }, () => {
+  async function refusalOf(url: string, script?: string): Promise<string> {
+    const { code, stdout, stderr } = await runToEnd(
+      { DATABASE_URL: url, DATA_DIR: dataDir, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },
+      script,
+    );
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^latchkey: [^\n]+\n$/);
+    expect(stderr).not.toMatch(/\bat .*\.[jt]s/);
+    return stderr;
+  }
+
+  test('one that takes no writes, and every program says so', async () => {
+    const url = await createEmptyDatabase(afterAll);
+    const name = new URL(url).pathname.slice(1);
+    await (await connectTo(url)).query(`alter database ${name} set default_transaction_read_only = on`);
+    for (const script of ['src/main.ts', 'src/migrate.ts']) {
+      expect(await refusalOf(url, script)).toMatch(/DATABASE_URL takes no writes/);
+    }
+  });
+
+  test('one that takes none by the address', async () => {
+    const url = await createEmptyDatabase(afterAll);
+    const options = '-c default_transaction_read_only=on';
+    expect(await refusalOf(`${url}&${new URLSearchParams({ options })}`)).toMatch(/takes no writes/);
+  });
+
+  test.each([
+    'postgresql://me:hunter2@one.example,two.example:5433/latchkey?target_session_attrs=primary',
+    'postgresql://me:hunter2@127.0.0.1:1/latchkey?target_session_attrs=standby',
+    'postgresql://me:hunter2@127.0.0.1:1/latchkey?service=mine',
+  ])('%s', async (url) => {
+    expect(await refusalOf(url)).toMatch(/DATABASE_URL/);
+  });
+
+  test('a direct address of another database', async () => {
+    const [url, other] = [await createEmptyDatabase(afterAll), await createEmptyDatabase(afterAll)];
+    await expect(openDatabase({ databaseUrl: url, directUrl: other, dataDir, logger })).rejects.toThrow(
+      /^DATABASE_DIRECT_URL leads to another database/,
+    );
+  });
+});
