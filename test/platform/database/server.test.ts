@@ -1,12 +1,12 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/platform/database/index.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { createEmptyDatabase } from '../../startup/empty-database.ts';
+import { atFileEnd } from '../../support/at-file-end.ts';
 import { connectTo } from '../../support/database.ts';
-import { temporaryFolder } from '../../support/processes.ts';
-import { runToEnd } from '../../support/processes.ts';
+import { runToEnd, temporaryFolder } from '../../support/processes.ts';
 
-const dataDir = await temporaryFolder(afterAll);
+const dataDir = await temporaryFolder(atFileEnd);
 const logger = createLogger('silent');
 
 /** The settings of a session as the service gets it, of both pools and of the patient one. */
@@ -45,7 +45,7 @@ describe('what the sessions of a node rely on is set, whatever the address, the 
   const names = Object.keys({ ...FORMS, ...LIMITS });
 
   test('by the address', async () => {
-    const url = await createEmptyDatabase(afterAll);
+    const url = await createEmptyDatabase(atFileEnd);
     const options =
       '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c bytea_output=escape -c statement_timeout=0 -c search_path=pg_catalog';
     const [pool, knex, patient] = await settingsOf(`${url}&${new URLSearchParams({ options })}`, [
@@ -62,7 +62,7 @@ describe('what the sessions of a node rely on is set, whatever the address, the 
   });
 
   test('by the database', async () => {
-    const url = await createEmptyDatabase(afterAll);
+    const url = await createEmptyDatabase(atFileEnd);
     const name = new URL(url).pathname.slice(1);
     const direct = await connectTo(url);
     for (const [setting, value] of Object.entries({
@@ -92,7 +92,7 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
   }
 
   test('one that takes no writes, and every program says so', async () => {
-    const url = await createEmptyDatabase(afterAll);
+    const url = await createEmptyDatabase(atFileEnd);
     const name = new URL(url).pathname.slice(1);
     await (await connectTo(url)).query(`alter database ${name} set default_transaction_read_only = on`);
     for (const script of ['src/main.ts', 'src/migrate.ts']) {
@@ -101,7 +101,7 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
   });
 
   test('one that takes none by the address', async () => {
-    const url = await createEmptyDatabase(afterAll);
+    const url = await createEmptyDatabase(atFileEnd);
     const options = '-c default_transaction_read_only=on';
     expect(await refusalOf(`${url}&${new URLSearchParams({ options })}`)).toMatch(/takes no writes/);
   });
@@ -115,7 +115,7 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
   });
 
   test('a direct address of another database', async () => {
-    const [url, other] = [await createEmptyDatabase(afterAll), await createEmptyDatabase(afterAll)];
+    const [url, other] = [await createEmptyDatabase(atFileEnd), await createEmptyDatabase(atFileEnd)];
     await expect(openDatabase({ databaseUrl: url, directUrl: other, dataDir, logger })).rejects.toThrow(
       /^DATABASE_DIRECT_URL leads to another database/,
     );
