@@ -10,7 +10,7 @@ import { openBlobs } from './platform/blobs/index.ts';
 import { openMqttServer } from './platform/mqtt/index.ts';
 import { openBroker } from './platform/broker/index.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
-import { openDatabase, type Database } from './platform/database/index.ts';
+import { openDatabase, openDatabaseClock, type Database } from './platform/database/index.ts';
 import { createNewId } from './platform/ids.ts';
 import type { Logger } from './platform/logger.ts';
 import { openMail } from './platform/mail/index.ts';
@@ -19,9 +19,10 @@ import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
 import type { Services } from './services.ts';
 
-/** The clock, the randomness, the hashing of passwords and two paces; the service's own when left out. */
+/** The clock, what the machine takes the time to be, the randomness, the hashing of passwords and two paces; the service's own when left out. */
 export interface Sources {
   readonly clock?: Clock;
+  readonly machineClock?: Clock;
   readonly random?: Random;
   readonly argon2?: Parameters<typeof compose>[0]['argon2'];
   readonly processorPauseMs?: number;
@@ -126,7 +127,7 @@ interface Parts extends Composition {
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
-  { clock = systemClock, random = systemRandom, argon2, processorPauseMs }: Sources,
+  { clock: given, machineClock = systemClock, random = systemRandom, argon2, processorPauseMs }: Sources,
   work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const opened = new AsyncDisposableStack();
@@ -134,11 +135,15 @@ async function withDatabase<Result>(
   const baseUrl = () => known.baseUrl;
   const localUrl = () => known.localUrl;
   const webUrl = () => config.webUrl ?? known.baseUrl;
-  const nodeId = createNewId(clock, random)('node');
   try {
     const { databaseUrl, databaseDirectUrl: directUrl, dataDir, brokerUrl, filesUrl, smtpUrl } = config;
     const database = await openDatabase({ databaseUrl, directUrl, dataDir, logger });
     opened.defer(() => database.close());
+    const time = await openDatabaseClock({ pool: database.pool, logger, machine: machineClock });
+    opened.defer(() => time.stop());
+    const clock = given ?? time;
+    const skewMs = () => (given ? 0 : time.skewMs());
+    const nodeId = createNewId(clock, random)('node');
     const broker = await openBroker({ brokerUrl, nodeId, logger });
     opened.defer(() => broker.close());
     const blobs = await openBlobs({ filesUrl, folder: join(dataDir, 'files') });
@@ -159,6 +164,7 @@ async function withDatabase<Result>(
       networks,
       nodeId,
       clock,
+      skewMs,
       random,
       argon2,
       processorPauseMs,

@@ -36,6 +36,8 @@ export interface Surroundings {
   readonly networks: AnonymousNetworks;
   readonly nodeId: string;
   readonly clock: Clock;
+  /** How far the machine's clock is ahead of `clock`, in milliseconds. */
+  readonly skewMs: () => number;
   readonly random: Random;
   /** The library's own when undefined. */
   readonly argon2: Argon2 | undefined;
@@ -83,7 +85,7 @@ export async function composeFoundation(surroundings: Surroundings) {
     tokens: createTokens(keys, signingKeys, random, baseUrl),
     passwords: await createPasswords(argon2),
     metrics: createMetrics(),
-    limits: createLimits(knex, config.rateLimit),
+    limits: createLimits(knex, config.rateLimit, surroundings.skewMs),
     vpn: createVpn(networks),
     bulk: createBulk(knex),
   };

@@ -22,14 +22,24 @@ export async function insertEvents(trx: Knex.Transaction, rows: readonly EventRo
   await trx('events').insert(rows.map((row) => ({ ...row, data: JSON.stringify(row.data) })));
 }
 
+/** How long a transaction that holds a position may do nothing: a node that is cut off must not hold up the others. */
+const IDLE_MS = { log: 2_000, broker: 6_000 };
+const TRANSACTION_MS = 10_000;
+
 /** Holds a position until the transaction ends. @returns undefined at once when somebody else holds it */
-export async function tryHoldPosition(trx: Knex.Transaction, name: string): Promise<number | undefined> {
-  const row = await trx<{ name: string; position: number }>('relay_positions')
-    .where({ name })
-    .forUpdate()
-    .skipLocked()
-    .first('position');
-  return row?.position;
+export async function tryHoldPosition(
+  trx: Knex.Transaction,
+  name: keyof typeof IDLE_MS,
+): Promise<number | undefined> {
+  // Of this transaction alone, so that it holds behind every pooler.
+  const { rows } = await trx.raw<{ rows: { position: number }[] }>(
+    `select position, set_config('idle_in_transaction_session_timeout', ?, true),
+       case when current_setting('server_version_num')::int >= 170000
+         then set_config('transaction_timeout', ?, true) end
+     from (select position from relay_positions where name = ? for update skip locked) held`,
+    [String(IDLE_MS[name]), String(TRANSACTION_MS), name],
+  );
+  return rows[0]?.position;
 }
 
 export async function setPosition(trx: Knex.Transaction, name: string, position: number): Promise<void> {

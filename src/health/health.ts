@@ -2,12 +2,14 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Broker } from '../platform/broker/index.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Database } from '../platform/database/index.ts';
+import { SKEW_LIMIT_MS, type Database } from '../platform/database/index.ts';
 
 export interface HealthReport {
   readonly checkedAt: Date;
   /** How many nodes are alive. */
   readonly nodes: number;
+  /** How far this machine's clock is ahead of the database's, in seconds, when that is too far; negative when it is behind. */
+  readonly skewSeconds: number | undefined;
 }
 
 export interface Health {
@@ -23,9 +25,10 @@ interface Dependencies {
   readonly broker: Pick<Broker, 'ping'>;
   readonly cluster: Pick<Cluster, 'nodes'>;
   readonly clock: Clock;
+  readonly skewMs: () => number;
 }
 
-export function createHealth({ database, broker, cluster, clock }: Dependencies): Health {
+export function createHealth({ database, broker, cluster, clock, skewMs }: Dependencies): Health {
   let underWay: Promise<HealthReport> | undefined;
 
   async function ask(): Promise<HealthReport> {
@@ -34,7 +37,9 @@ export function createHealth({ database, broker, cluster, clock }: Dependencies)
       operational('messaging broker', broker.ping()),
       operational('cluster', cluster.nodes()),
     ]);
-    return { checkedAt: clock.now(), nodes };
+    const skew = skewMs();
+    const skewSeconds = Math.abs(skew) > SKEW_LIMIT_MS ? Math.round(skew / 1000) : undefined;
+    return { checkedAt: clock.now(), nodes, skewSeconds };
   }
 
   return {

@@ -64,9 +64,10 @@ export interface Limits {
   clearExpired(): Promise<number>;
 }
 
-export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
-  const requests = createCounter(knex, 'requests', rateLimit);
-  const failures = createCounter(knex, 'failures', { requests: FAILURES, seconds: FAILURE_WINDOW_S });
+/** @param skewMs how far the machine's clock is ahead of the one that all nodes have in common */
+export function createLimits(knex: Knex, rateLimit: RateLimit, skewMs: () => number): Limits {
+  const requests = createCounter(knex, skewMs, 'requests', rateLimit);
+  const failures = createCounter(knex, skewMs, 'failures', { requests: FAILURES, seconds: FAILURE_WINDOW_S });
   const others = new Map<string, ReturnType<typeof createCounter>>();
   let refused = 0;
 
@@ -121,7 +122,7 @@ export function createLimits(knex: Knex, rateLimit: RateLimit): Limits {
     },
 
     async take(kind, of, window, what) {
-      const counter = others.get(kind) ?? createCounter(knex, kind, window);
+      const counter = others.get(kind) ?? createCounter(knex, skewMs, kind, window);
       others.set(kind, counter);
       try {
         await counter.consume(digest(of));

@@ -37,6 +37,7 @@ interface Sources {
   readonly database: Pick<Database, 'connections'>;
   readonly passwords: Passwords;
   readonly limits: Limits;
+  readonly skewMs: () => number;
 }
 
 interface EventSources {
@@ -87,7 +88,7 @@ export function createMetrics(): Metrics {
 
     countNotice: (outcome) => notices.inc({ outcome }),
 
-    watch({ database, passwords, limits }) {
+    watch({ database, passwords, limits, skewMs }) {
       const gauge = (name: string, help: string, read: () => Record<string, number>) =>
         new Gauge({
           name,
@@ -118,6 +119,14 @@ export function createMetrics(): Metrics {
         () => passwords.load().refused,
       );
       counter('latchkey_rate_limited_total', 'Requests that were refused by a limit', () => limits.refused());
+      new Gauge({
+        name: 'latchkey_clock_skew_seconds',
+        help: "How far this machine's clock is ahead of the database's",
+        registers,
+        collect() {
+          this.set(skewMs() / 1000);
+        },
+      });
       gauge('latchkey_database_connections', 'Connections of the shared pool', () => ({
         ...database.connections().shared,
       }));

@@ -4,5 +4,8 @@ export interface Clock {
   now(): Date;
 }
 
+/** Milliseconds on a timer of the machine that only goes forward, whatever is done to its clock. */
+export const systemTimer = (): number => performance.now();
+
 /** The clock of the machine. */
 export const systemClock: Clock = { now: () => new Date() };

@@ -11,6 +11,7 @@ import { createPool } from './pool.ts';
 import { checkServer, type Server } from './server.ts';
 import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, type SessionSettings } from './session.ts';
 
+export { openDatabaseClock, SKEW_LIMIT_MS } from './database-clock.ts';
 export { DataFolderInUseError } from './data-folder-lock.ts';
 export { isLockedOut, isUnavailable, isUniqueViolation, isUnstorableInput } from './errors.ts';
 

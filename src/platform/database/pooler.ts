@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 const ROUNDS = 4;
@@ -24,15 +23,14 @@ export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
   first.on('error', () => {});
   try {
     await first.connect();
-    const token = randomBytes(8).toString('hex');
-    const statement = { name: `probe_${token}`, text: 'select 1' };
-    const { rows } = await first.query<{ pid: number }>(
-      'select pg_backend_pid() as pid, set_config($1, $2, false)',
+    // A pooler makes up the number that it tells its clients when they connect.
+    const token = String((first as pg.Client & { processID: number | null }).processID);
+    const { rows } = await first.query<{ pid: string }>(
+      'select pg_backend_pid()::text as pid, set_config($1, $2, false)',
       [PROBE, token],
     );
-    // A pooler makes up the number that it tells its clients when they connect.
-    const named = (first as pg.Client & { processID: number | null }).processID;
-    if (rows[0]!.pid === named) return { shares: 'none', preparesStatements: true };
+    if (rows[0]!.pid === token) return { shares: 'none', preparesStatements: true };
+    const statement = { name: `probe_${token}`, text: 'select 1' };
 
     const sees = async (client: pg.Client) =>
       (await client.query<{ value: string | null }>('select current_setting($1, true) as value', [PROBE]))

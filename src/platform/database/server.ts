@@ -74,15 +74,16 @@ export async function checkServer(
 
 /** @returns whether a backend can look whether its client is still there */
 async function assertUsable(client: pg.Client, setting = 'DATABASE_URL'): Promise<boolean> {
-  const { rows } = await client.query<{ version: string; standby: boolean; read_only: string }>(
-    `select current_setting('server_version_num') as version, pg_is_in_recovery() as standby,
-       current_setting('transaction_read_only') as read_only`,
-  );
-  const { version, standby, read_only } = rows[0]!;
-  if (!(Number(version) >= OLDEST_VERSION)) {
-    const major = Math.floor(Number(version) / 10_000);
+  const answer = await client.query<{ server_version_num: string }>('SHOW server_version_num');
+  const version = Number(answer.rows[0]?.server_version_num);
+  if (!(version >= OLDEST_VERSION)) {
+    const major = Math.floor(version / 10_000);
     throw refusal(`The database in ${setting} is PostgreSQL ${major}; Latchkey needs 14 or later.`);
   }
+  const { rows } = await client.query<{ standby: boolean; read_only: string }>(
+    `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as read_only`,
+  );
+  const { standby, read_only } = rows[0]!;
   if (standby)
     throw refusal(`The database in ${setting} is a standby, which takes no writes: name the primary.`);
   if (read_only === 'on') {
