@@ -3694,6 +3694,16 @@ export interface components {
                     /** @description How many nodes are alive. */
                     nodes: number;
                 };
+                /**
+                 * @description Only where the clock of this node's machine is more than 5 seconds off that of the database. The service
+                 *     works, because it goes by the database's.
+                 */
+                clock?: {
+                    /** @enum {string} */
+                    status: "skewed";
+                    /** @description How far it is ahead; negative when it is behind. */
+                    skew_seconds: number;
+                };
             };
         };
         HealthPart: {
