@@ -27,6 +27,14 @@ const HOME_LINKS = [
   '</llms.txt>; rel="describedby"; type="text/plain"',
 ].join(', ');
 
+const PLAIN_PATHS = ['/', '/errors', '/errors/:slug', '/deprecations', '/checkout/:id', '/metrics'];
+
+/** Every route of a page that any installation serves. */
+export const PAGE_ROUTES: readonly string[] = [
+  ...PLAIN_PATHS,
+  ...[OAUTH_PATHS, PAYMENT_PATHS, ACCOUNT_PATHS, AGENT_CLAIM_PATHS].flatMap((paths) => Object.keys(paths)),
+];
+
 interface Dependencies {
   readonly discovery: Services['discovery'];
   readonly deprecations: readonly Deprecated[];
@@ -98,8 +106,7 @@ export function createPages(deps: Dependencies): Express {
   for (const [path, methods] of Object.entries(served)) {
     app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
   }
-  const paths = ['/', '/errors', '/errors/:slug', '/deprecations', '/checkout/:id', '/metrics'];
-  app.all(paths, (request, _response, next) => {
+  app.all(PLAIN_PATHS, (request, _response, next) => {
     next(request.method === 'GET' || request.method === 'HEAD' ? undefined : new MethodNotAllowed(['GET']));
   });
   app.use((_request, _response, next) => next(new ApiError('NOT_FOUND')));

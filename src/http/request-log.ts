@@ -4,6 +4,7 @@ import type { Client } from '../platform/address.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Exchange } from './contract.ts';
 import { redact, requestSchema, responseSchema } from './redaction.ts';
+import type { SeenPath } from './seen-path.ts';
 
 /** What the service says about its requests. Every line has the request id of the answer. */
 export interface RequestLog {
@@ -23,7 +24,8 @@ export interface RequestLog {
   ): void;
 }
 
-export function createRequestLog(logger: Logger): RequestLog {
+/** @param seenPath what may be logged of the target of a request */
+export function createRequestLog(logger: Logger, seenPath: SeenPath): RequestLog {
   return {
     failure(error, requestId) {
       const { code, cause = error } = error;
@@ -40,7 +42,7 @@ export function createRequestLog(logger: Logger): RequestLog {
         {
           request_id: requestId,
           method,
-          path: pathOf(url!),
+          path: seenPath(url!),
           operation: exchange?.operation.operationId,
           status,
           code: status >= 400 ? codeOf(body) : undefined,
@@ -51,19 +53,6 @@ export function createRequestLog(logger: Logger): RequestLog {
       );
     },
   };
-}
-
-/**
- * The path, without what is a secret in it: whoever knows the address of such a page may see and use it. That of a page of
- * the authorization server is its cookie too.
- */
-function pathOf(url: string): string {
-  return url
-    .split('?', 1)[0]!
-    .replace(
-      /^\/(pay|account\/password|agent\/claim|oauth\/(?:interaction|authorize|device(?!\/authorize$)))\/[^/]+/,
-      '/$1/[redacted]',
-    );
 }
 
 /** The code of an error in either model. */

@@ -16,13 +16,14 @@ import { deprecationHeaders } from './deprecation.ts';
 import { createMcpEndpoint, FIRST_SCOPES } from './mcp/endpoint.ts';
 import type { ContractDocument } from './mcp/tools.ts';
 import { createMetricsPage } from './metrics.ts';
-import { createPages, MethodNotAllowed } from './pages.ts';
+import { createPages, MethodNotAllowed, PAGE_ROUTES } from './pages.ts';
 import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
 import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
 import { PROBLEM_JSON, problemResponse, toApiError } from './problem.ts';
 import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
+import { createSeenPath } from './seen-path.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -62,7 +63,13 @@ export function createHttpServer(deps: Dependencies): Server {
 
   const newRequestId = () => `req_${random.bytes(16).toString('base64url')}`;
   const clientOf = createClientOf(deps.trustedProxies);
-  const log = createRequestLog(logger);
+  const routes = [
+    ...Object.keys(deps.document.paths),
+    ...PAGE_ROUTES,
+    ...services.discovery.paths,
+    addresses.mcpPath,
+  ];
+  const log = createRequestLog(logger, createSeenPath(routes));
   const deprecated = new Map(contract.deprecated.map((operation) => [operation.operationId, operation]));
   const latest = new WeakMap<Socket, ServerResponse>();
 
