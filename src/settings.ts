@@ -193,6 +193,12 @@ export const settings = {
     description:
       'Addresses and networks in CIDR form, separated by commas, at which the keys of `AGENT_ISSUERS` may be although they are private.',
   },
+  CLIENT_ID_NETWORKS: {
+    parse: networks.default([]),
+    default: 'none',
+    description:
+      'Addresses and networks in CIDR form, separated by commas, at which the metadata documents of OAuth clients (a `client_id` that is a URL) may be although they are private. Anybody can make the service fetch such a document, so name only addresses that any visitor may reach.',
+  },
   ADMIN_TOKEN: {
     parse: z
       .string()

@@ -3,10 +3,10 @@ import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { Clock } from '../platform/clock.ts';
 import { isMailAddress } from '../platform/mail/mailbox.ts';
 import { readClaimed } from '../tokens/tokens.ts';
+import { FOREIGN_ALGORITHMS } from './foreign-keys.ts';
 import type { SubjectOfIssuer, TrustedIssuer } from './issuer-state.ts';
 import type { Issuers } from './issuers.ts';
 
-const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 /** How far the clocks of others may be off. */
 const SKEW_S = 60;
 /** Between `iat` and `exp`: whoever has stolen one should not have it for long. */
@@ -100,7 +100,7 @@ export function createAssertions({ issuers, clock, issuer: own }: Dependencies):
     if (!keys.has(keyId)) throw new AssertionError('unknown_key', 'Its key is not one of its issuer.');
     try {
       const { payload } = await jwtVerify(token, keys.find, {
-        algorithms: ALGORITHMS,
+        algorithms: FOREIGN_ALGORITHMS,
         typ,
         issuer: issuer.issuer,
         currentDate: clock.now(),

@@ -1,8 +1,8 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
+import { takeForeignKeys, type ForeignKeys } from './foreign-keys.ts';
 import { keptFor, type TrustedIssuer } from './issuer-state.ts';
 
 /** An unknown key is looked for no more often. */
@@ -12,12 +12,6 @@ const TRIED_AGAIN_AFTER_MS = 5 * 1000;
 const ANSWER_WITHIN_MS = 5 * 1000;
 const LARGEST_KEY_SET = 512 * 1024;
 
-/** The keys of an issuer as they were fetched. */
-export interface IssuerKeys {
-  readonly find: JWTVerifyGetKey;
-  has(keyId: string): boolean;
-}
-
 /** Who may assert the identity of agents, and with which keys. */
 export interface Issuers {
   readonly isEmpty: boolean;
@@ -26,11 +20,11 @@ export interface Issuers {
    * The keys of an issuer, fetched anew where there is none of that id among those that were.
    * @throws ApiError SERVICE_UNAVAILABLE while the issuer cannot be reached
    */
-  keys(issuer: TrustedIssuer, keyId: string): Promise<IssuerKeys>;
+  keys(issuer: TrustedIssuer, keyId: string): Promise<ForeignKeys>;
 }
 
 interface Cached {
-  readonly keys: IssuerKeys;
+  readonly keys: ForeignKeys;
   readonly fetchedAt: number;
   readonly keptUntil: number;
 }
@@ -54,12 +48,8 @@ export function createIssuers({ trusted, outbound, clock, logger }: Dependencies
       maxBytes: LARGEST_KEY_SET,
     });
     if (status !== 200) throw new Error(`${issuer} answered ${status}`);
-    const set = JSON.parse(bytes.toString()) as JSONWebKeySet;
+    const keys = takeForeignKeys(JSON.parse(bytes.toString()));
     const now = clock.now().getTime();
-    const keys = {
-      find: createLocalJWKSet(set),
-      has: (keyId: string) => set.keys.some(({ kid }) => kid === keyId),
-    };
     return { keys, fetchedAt: now, keptUntil: now + keptFor(headers['cache-control']) };
   }
 

@@ -32,7 +32,7 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
     outbound: createOutboundHttp({ networks: config.agentIssuerNetworks }),
   });
   const bearerTokens = createBearerTokens({ ...before, accessTokens, agents, machinePayments });
-  const outbound = createOutboundHttp({ networks: config.webhookNetworks });
+  const outbound = createOutboundHttp({ networks: config.clientIdNetworks });
   const { inOneTransaction } = database;
   const oauth = createOAuth({ ...before, inOneTransaction, accessTokens, agents, bearerTokens, outbound });
   return {

@@ -46,7 +46,7 @@ beforeAll(async () => {
     '/other.json': (url) => ({ ...usual(url), client_id: `${url}x` }),
     '/long.json': (url) => ({ ...usual(url), padding: 'x'.repeat(20_000) }),
   };
-  service = await startTestService({ WEBHOOK_NETWORKS: '127.0.0.1/32' });
+  service = await startTestService({ CLIENT_ID_NETWORKS: '127.0.0.1/32' });
 });
 
 test('a client that is known by a document at its address is let act like others', async () => {
@@ -88,4 +88,20 @@ test.each(['/machine.json', '/other.json', '/long.json', '/absent.json'])('%s is
   });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: expect.stringMatching(/^invalid_client/) });
+});
+
+test('the networks of webhooks and of issuers let in no document', async () => {
+  const networks = { WEBHOOK_NETWORKS: '127.0.0.1/32', AGENT_ISSUER_NETWORKS: '127.0.0.1/32' };
+  const { baseUrl } = await startTestService(networks);
+  const before = fetched;
+  const query = new URLSearchParams({
+    client_id: `https://${host}/client.json`,
+    response_type: 'code',
+    redirect_uri: REDIRECT_URI,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  const response = await fetch(`${baseUrl}/oauth/authorize?${query}`, { redirect: 'manual' });
+  expect(response.status).toBe(400);
+  expect(fetched).toBe(before);
 });

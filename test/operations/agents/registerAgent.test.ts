@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, hash, sign } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { TestClock } from '../../support/clock.ts';
@@ -487,6 +487,31 @@ describe('the keys of an issuer', () => {
     },
   );
 
+  test.each([
+    ['an RSA key with the exponent 1', { e: 'AQ' }],
+    ['an RSA key of 1,024 bits', { bits: 1024 }],
+    ['an RSA key with the exponent 3', { e: 'Aw' }],
+  ])(
+    'that anybody could compute sign nothing: %s',
+    async (_what, { e, bits = 2048 }: { e?: string; bits?: number }) => {
+      const published = (await provider.rotate('RS256')).publicJwk;
+      const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+        modulusLength: bits,
+        publicExponent: e === 'Aw' ? 3 : 65_537,
+      });
+      const { n, e: exponent } = publicKey.export({ format: 'jwk' });
+      Object.assign(published, { n, e: e ?? exponent });
+      clock.advance(31 * SECOND);
+      const [header, payload] = (await grant()).split('.') as [string, string];
+      const input = Buffer.from(`${header}.${payload}`);
+      // With the exponent 1 the padded digest is the signature, which needs no private key.
+      const signature = e === 'AQ' ? paddedDigest(input, bits / 8) : sign('sha256', input, privateKey);
+      await refused(`${header}.${payload}.${signature.toString('base64url')}`, 'invalid_signature');
+      await provider.rotate();
+      clock.advance(31 * SECOND);
+    },
+  );
+
   test('that cannot be fetched are 503, and the assertion works later', async () => {
     clock.advance(DAY);
     provider.answer.status = 500;
@@ -595,3 +620,11 @@ describe('an issuer that may speak for some clients', async () => {
 });
 
 const nowOf = (of: TestClock) => Math.floor(of.now().getTime() / 1000);
+
+/** What an RS256 signature is before it is raised to a power (EMSA-PKCS1-v1_5, RFC 8017, section 9.2). */
+function paddedDigest(input: Buffer, length: number): Buffer {
+  const prefix = Buffer.from('3031300d060960864801650304020105000420', 'hex');
+  const digest = Buffer.concat([prefix, hash('sha256', input, 'buffer')]);
+  const padding = Buffer.alloc(length - digest.length - 3, 0xff);
+  return Buffer.concat([Buffer.from([0, 1]), padding, Buffer.from([0]), digest]);
+}
