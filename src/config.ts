@@ -35,6 +35,7 @@ export interface Config {
     readonly clientIds: readonly string[] | undefined;
   }[];
   readonly agentIssuerNetworks: readonly string[];
+  readonly trustedClients: readonly string[];
   readonly clientIdNetworks: readonly string[];
   /** Undefined for mails that are files. */
   readonly smtpUrl: string | undefined;
@@ -99,6 +100,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     webhookNetworks: read('WEBHOOK_NETWORKS'),
     agentIssuers: read('AGENT_ISSUERS'),
     agentIssuerNetworks: read('AGENT_ISSUER_NETWORKS'),
+    trustedClients: read('TRUSTED_CLIENTS'),
     clientIdNetworks: read('CLIENT_ID_NETWORKS'),
     smtpUrl: read('SMTP_URL'),
     mailFrom: read('MAIL_FROM'),

@@ -63,6 +63,14 @@ export const agentIssuers = z
     error: 'must not name an issuer twice',
   });
 
+/** Ids of OAuth clients: those made here, and addresses of metadata documents. */
+export const clientIds = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine((all) => all.every((id) => /^(cli_[0-9a-z]{26}|https:\/\/\S+)$/.test(id)), {
+    error: 'must be client ids (cli_… or https://…), separated by commas',
+  });
+
 /** What S3 takes as one object in the parts that we send. */
 const LARGEST_FILE = 64 * 1024 ** 3;
 

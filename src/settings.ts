@@ -3,6 +3,7 @@ import { LOG_LEVELS } from './platform/logger.ts';
 import { parseMailbox, type Mailbox } from './platform/mail/mailbox.ts';
 import {
   agentIssuers,
+  clientIds,
   fileSize,
   httpUrl,
   masterKey,
@@ -192,6 +193,12 @@ export const settings = {
     default: 'none',
     description:
       'Addresses and networks in CIDR form, separated by commas, at which the keys of `AGENT_ISSUERS` may be although they are private.',
+  },
+  TRUSTED_CLIENTS: {
+    parse: clientIds.default([]),
+    default: 'none',
+    description:
+      'OAuth clients that you vouch for, by their `client_id`, separated by commas. The consent page shows no warning for them, and errors are sent to their redirect URIs at once.',
   },
   CLIENT_ID_NETWORKS: {
     parse: networks.default([]),

@@ -34,7 +34,16 @@ export function composeAgents(before: Foundation & Accounts & Messages & { reado
   const bearerTokens = createBearerTokens({ ...before, accessTokens, agents, machinePayments });
   const outbound = createOutboundHttp({ networks: config.clientIdNetworks });
   const { inOneTransaction } = database;
-  const oauth = createOAuth({ ...before, inOneTransaction, accessTokens, agents, bearerTokens, outbound });
+  const { trustedClients } = config;
+  const oauth = createOAuth({
+    ...before,
+    inOneTransaction,
+    accessTokens,
+    agents,
+    bearerTokens,
+    outbound,
+    trustedClients,
+  });
   return {
     machinePayments,
     securityEvents,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Services } from '../services.ts';
 import { FORGOTTEN_PATH } from './account-html.ts';
+import { placeOf, policySource } from '../platform/redirect-uri.ts';
 import { escape } from './html.ts';
 import { OAUTH_STYLE } from './oauth-style.ts';
 import { badge } from './payment-parts.ts';
@@ -8,6 +9,7 @@ import { badge } from './payment-parts.ts';
 /** What the authorization server wants to be shown. */
 export type OAuthPage = NonNullable<Awaited<ReturnType<Services['authorizationServer']['interaction']>>>;
 type ShownClient = Extract<OAuthPage, { kind: 'consent' }>['client'];
+type WayBack = Extract<OAuthPage, { kind: 'refused' }>['back'];
 
 /** The one style sheet that the policy of these pages lets in. */
 export const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;
@@ -49,7 +51,14 @@ export function oauthPage(page: OAuthPage): string {
     case 'logout':
       return logoutPage(page);
     case 'logged-out':
-      return said('good', 'You are signed out', ['You can close this page.']);
+      return said('good', 'You are signed out', ['You can close this page.'], {
+        more: page.back && wayBack(page.back),
+      });
+    case 'refused':
+      return said('bad', 'This cannot go on', [page.description ?? 'The request was not understood.'], {
+        code: page.error,
+        more: wayBack(page.back),
+      });
     case 'error':
       return said(
         'bad',
@@ -58,18 +67,17 @@ export function oauthPage(page: OAuthPage): string {
           page.description ?? 'The request was not understood.',
           'Please go back to where you came from and try again.',
         ],
-        page.error,
+        { code: page.error },
       );
   }
 }
 
-/** Where a form of a page may lead to, beside our own pages: browsers ask of redirects after a form too. */
+/** Where a form of a page may lead to, beside our own pages: browsers apply the policy to redirects after a form too. */
 export function formTargets(page: OAuthPage): string[] {
-  const url = 'redirectUri' in page ? URL.parse(page.redirectUri ?? '') : null;
-  if (!url) return [];
-  const isWeb = /^https?:$/.test(url.protocol);
-  // A policy knows no IPv6 address.
-  return [isWeb && !url.hostname.startsWith('[') ? url.origin : url.protocol];
+  const target =
+    'redirectUri' in page ? page.redirectUri : 'back' in page ? page.back?.redirectUri : undefined;
+  const source = target === undefined ? undefined : policySource(target);
+  return source === undefined ? [] : [source];
 }
 
 function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { kind: 'sign-in' }>): string {
@@ -94,15 +102,18 @@ function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { 
 
 function consentPage(consent: Extract<OAuthPage, { kind: 'consent' }>): string {
   const { client, redirectUri, scopes, email } = consent;
+  const place = placeOf(redirectUri ?? '');
   const items = scopes.map(
     (scope) => `<li${GRAVE.includes(scope) ? ' class="grave"' : ''}>${SCOPES[scope]}</li>`,
   );
   return page(
     `Allow ${client.name}?`,
     `<h1>Allow ${escape(client.name)} to act for you?</h1>
-    <p class="soft">You are signed in as <strong>${escape(email)}</strong>.${whose(client)}</p>
+    <p class="soft">You are signed in as <strong>${escape(email)}</strong>.</p>
+    ${factsOf(client, redirectUri)}
+    <h2>It could then</h2>
     <ul class="asks">${items.join('')}</ul>
-    <p class="note">${leadsTo(redirectUri)} Allow this only if you began it yourself. You can take it back at any time.</p>
+    <p class="note">${place === undefined ? '' : `Either choice takes you to <strong>${escape(place)}</strong>. `}Allow this only if you started it yourself. You can revoke it at any time.</p>
     <form method="post" class="choices">
       <button class="button" name="action" value="allow">Allow</button>
       <button class="button plain" name="action" value="deny">Do not allow</button>
@@ -142,11 +153,13 @@ function deviceConfirmPage(confirm: Extract<OAuthPage, { kind: 'device-confirm' 
   );
 }
 
-function logoutPage({ xsrf, clientName }: Extract<OAuthPage, { kind: 'logout' }>): string {
+function logoutPage({ xsrf, clientName, redirectUri }: Extract<OAuthPage, { kind: 'logout' }>): string {
+  const place = placeOf(redirectUri ?? '');
   return page(
     'Sign out',
     `<h1>Sign out?</h1>
     <p class="soft">${clientName === undefined ? '' : `<strong>${escape(clientName)}</strong> asks for it. `}What you have let programs do stays allowed.</p>
+    ${place === undefined ? '' : `<p class="note">Either choice takes you to <strong>${escape(place)}</strong>.</p>`}
     <form method="post" action="/oauth/logout/confirm" class="choices">
       <input type="hidden" name="xsrf" value="${escape(xsrf)}">
       <button class="button" name="logout" value="yes">Sign out</button>
@@ -155,37 +168,57 @@ function logoutPage({ xsrf, clientName }: Extract<OAuthPage, { kind: 'logout' }>
   );
 }
 
-function whose({ owner }: ShownClient): string {
-  if (owner.kind === 'itself') return ' The program has registered itself: nobody has checked its name.';
-  if (owner.kind === 'host') return ` The program is known by <strong>${escape(owner.host)}</strong>.`;
-  return owner.name === null ? '' : ` The program was registered by <strong>${escape(owner.name)}</strong>.`;
+/** What people should know of a program before they decide, by what the program cannot choose. */
+function factsOf({ owner, isTrusted }: ShownClient, redirectUri: string | undefined): string {
+  const place = placeOf(redirectUri ?? '') ?? 'the device that shows your code';
+  const registered =
+    owner.kind === 'itself'
+      ? 'itself, without an account'
+      : owner.kind === 'host'
+        ? `a document at ${owner.host}`
+        : owner.isOneself
+          ? 'your own account'
+          : `the account ${owner.developerId}`;
+  const warning = isTrusted
+    ? ''
+    : '<p class="alert">The operator of this service has not checked this program. Its name is its own choice, and anyone can register a program.</p>';
+  const checked = isTrusted ? '<div><dt>Checked by</dt><dd>the operator of this service</dd></div>' : '';
+  return `${warning}
+    <dl class="lines facts">
+      <div><dt>Leads to</dt><dd><strong>${escape(place)}</strong></dd></div>
+      <div><dt>Registered by</dt><dd>${escape(registered)}</dd></div>${checked}
+    </dl>`;
+}
+
+/** The way back to a client, with its destination: nobody is taken there without a click. */
+function wayBack({ redirectUri, fields }: WayBack): string {
+  const place = placeOf(redirectUri);
+  if (place === undefined || policySource(redirectUri) === undefined) return '';
+  const note = `<p class="note">A program sent you here. The way back leads to <strong>${escape(place)}</strong>, which the operator of this service has not checked. Continue only if you know it.</p>`;
+  const label = `Continue to ${escape(place)}`;
+  if (!fields)
+    return `${note}<p class="choices"><a class="button plain" href="${escape(redirectUri)}">${label}</a></p>`;
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`,
+  );
+  return `${note}<form method="post" action="${escape(redirectUri)}" class="choices">${inputs.join('')}<button class="button plain">${label}</button></form>`;
 }
 
 function destination(redirectUri: string | undefined): string {
-  const place = placeOf(redirectUri);
+  const place = placeOf(redirectUri ?? '');
   return place === undefined ? '' : ` (${escape(place)})`;
 }
 
-function leadsTo(redirectUri: string | undefined): string {
-  const place = placeOf(redirectUri);
-  return place === undefined
-    ? 'A device gets the permission.'
-    : `You will be sent on to <strong>${escape(place)}</strong>.`;
-}
-
-function placeOf(redirectUri: string | undefined): string | undefined {
-  const url = redirectUri === undefined ? null : URL.parse(redirectUri);
-  if (!url) return undefined;
-  if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) return 'a program on this machine';
-  // Of a scheme of its own the rest says nothing, whatever host it looks like.
-  return /^https?:$/.test(url.protocol) ? url.host : `a program on this machine (${url.protocol})`;
-}
-
-/** A page that says one thing. */
-function said(kind: 'good' | 'bad', title: string, lines: readonly string[], code?: string): string {
+/** A page that says one thing. @param more HTML that follows it */
+function said(
+  kind: 'good' | 'bad',
+  title: string,
+  lines: readonly string[],
+  { code, more = '' }: { readonly code?: string; readonly more?: string | undefined } = {},
+): string {
   const text = lines.map((line) => `<p class="soft">${escape(line)}</p>`).join('');
   const shown = code === undefined ? '' : `<p class="soft small"><code>${escape(code)}</code></p>`;
-  return page(title, `${badge(kind)}<h1>${escape(title)}</h1>${text}${shown}`);
+  return page(title, `${badge(kind)}<h1>${escape(title)}</h1>${text}${shown}${more}`);
 }
 
 /** @param body HTML */

@@ -14,5 +14,8 @@ export const OAUTH_STYLE = `${PAYMENT_STYLE}
     text-align: center; font: 650 1.75rem/1.2 ui-monospace, "SF Mono", Menlo, Consolas, monospace; letter-spacing: .12em; }
   input.code-field { text-transform: uppercase; font: 600 1.375rem ui-monospace, "SF Mono", Menlo, Consolas, monospace; letter-spacing: .12em; text-align: center; }
   .card p + p, .card .alert { margin-top: .9rem; }
+  .card h2 { margin-top: 1.5rem; font-size: 1rem; }
+  .card h2 + .asks { margin-top: .6rem; }
+  .card .facts { margin-top: 1.25rem; }
   h1, strong { overflow-wrap: anywhere; }
 `;

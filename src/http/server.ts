@@ -64,7 +64,7 @@ export function createHttpServer(deps: Dependencies): Server {
   const newRequestId = () => `req_${random.bytes(16).toString('base64url')}`;
   const clientOf = createClientOf(deps.trustedProxies);
   const routes = [
-    ...Object.keys(deps.document.paths),
+    ...Object.keys(deps.document.paths ?? {}),
     ...PAGE_ROUTES,
     ...services.discovery.paths,
     addresses.mcpPath,

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ClientFault } from './client-state.ts';
 import { exchanges, type Exchange } from './exchange.ts';
+import { allowFormPost, departureOf, mayReturn, refusedPage } from './departure.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import type { OAuthPage } from './page.ts';
 import { ROUTES, type Library, type ProviderDependencies } from './library.ts';
@@ -60,6 +60,7 @@ const FOR_PROGRAMS: readonly string[] = [
 
 export function createAuthorizationServer(deps: ProviderDependencies): AuthorizationServer {
   const { addresses, limits, signingKeys } = deps;
+  const issuer = () => addresses.issuer();
   let library: Promise<Library> | undefined;
   let judge: Provider | undefined;
   let built: { readonly of: string; readonly provider: Provider; readonly answer: Answer } | undefined;
@@ -101,9 +102,16 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
       const isPage = exchange.page !== undefined || !FOR_PROGRAMS.includes(ctx.path);
       return answerFailure(ctx, failure, surface, isPage);
     }
-    if (isFormPost(ctx)) return allowFormPost(ctx);
+    const departure = exchange.page ? undefined : departureOf(ctx, issuer());
+    if (departure && !exchange.hasSucceeded && !(await mayReturn(ctx, deps))) {
+      ctx.remove('Location');
+      answerPage(ctx, refusedPage(ctx, departure, exchange.refusal, issuer()), surface);
+      ctx.status = 400;
+      return;
+    }
+    if (departure?.by === 'form') return allowFormPost(ctx);
     if (ctx.oidc?.route === 'end_session' && !exchange.page && ctx.status === 200)
-      return endWithoutSession(ctx);
+      endWithoutSession(ctx, exchange);
     if (exchange.page) return answerPage(ctx, exchange.page, surface);
     if (ctx.oidc?.route === 'introspection' && exchange.bearer) completeIntrospection(ctx, exchange);
     if (ctx.oidc?.route === 'discovery') {
@@ -128,26 +136,24 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     const { sub, jti } = claimsOf(presented?.token);
     ctx.body = {
       active: true,
-      iss: addresses.issuer(),
+      iss: issuer(),
       client_id: clientId,
       sub: sub ?? developerId ?? id,
       ...(jti !== undefined && { jti }),
       scope: grantedScopes.join(' '),
-      aud: audience ?? addresses.issuer(),
+      aud: audience ?? issuer(),
       iat: Math.floor(issuedAt.getTime() / 1000),
       ...(expiresAt && { exp: Math.floor(expiresAt.getTime() / 1000) }),
       token_type: 'Bearer',
     };
   }
 
-  /** Nobody is signed in: what the library would send by a script is only that there is nothing to do. */
-  function endWithoutSession(ctx: KoaContextWithOIDC): void {
+  /** Nobody is signed in, so the library's script would send a form that does nothing; where it leads, only a click goes. */
+  function endWithoutSession(ctx: KoaContextWithOIDC, exchange: Exchange): void {
     const { post_logout_redirect_uri: uri, state } = ctx.oidc.params as Record<string, string | undefined>;
-    const target = new URL(uri ?? `${addresses.issuer()}${ROUTES.end_session}/success`);
-    if (uri !== undefined && state !== undefined) target.searchParams.set('state', state);
-    ctx.status = 303;
-    ctx.redirect(target.href);
-    ctx.body = '';
+    const target = uri === undefined ? undefined : new URL(uri);
+    if (target && state !== undefined) target.searchParams.set('state', state);
+    exchange.page = { kind: 'logged-out', ...(target && { back: { redirectUri: target.href } }) };
   }
 
   async function run(
@@ -171,8 +177,8 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     ...createInteractions(deps, async () => (await current()).provider),
 
     async handle(request, response, surface) {
-      pretendIssuer(request, addresses.issuer(), surface.address);
-      const url = new URL(request.url!, addresses.issuer());
+      pretendIssuer(request, issuer(), surface.address);
+      const url = new URL(request.url!, issuer());
       if (FOR_PROGRAMS.includes(url.pathname)) request.headers.accept = 'application/json';
       const isDevice = url.pathname === ROUTES.code_verification;
       const userCode = (isDevice && url.searchParams.get('user_code')) || undefined;
@@ -200,9 +206,9 @@ export function createAuthorizationServer(deps: ProviderDependencies): Authoriza
     async metadata() {
       const request = new IncomingMessage(new Socket());
       Object.assign(request, { method: 'GET', url: '/.well-known/openid-configuration' });
-      pretendIssuer(request, addresses.issuer(), '127.0.0.1');
+      pretendIssuer(request, issuer(), '127.0.0.1');
       const { document } = await run(request, new ServerResponse(request), { ...UNSEEN });
-      return { ...document, issuer: addresses.issuer() };
+      return { ...document, issuer: issuer() };
     },
 
     userinfo: createUserinfo(deps),
@@ -263,26 +269,6 @@ function answerPage(ctx: KoaContextWithOIDC, page: OAuthPage, surface: Surface):
   ctx.body = html;
   ctx.status = status;
   ctx.set(headers as Record<string, string>);
-}
-
-/** An authorization response that is sent by a form (OAuth 2.0 Form Post Response Mode). */
-function isFormPost(ctx: KoaContextWithOIDC): boolean {
-  const route = ctx.oidc?.route;
-  return (
-    (route === 'authorization' || route === 'resume') &&
-    ctx.oidc.params?.['response_mode'] === 'form_post' &&
-    typeof ctx.body === 'string' &&
-    ctx.body.includes('<script>')
-  );
-}
-
-function allowFormPost(ctx: KoaContextWithOIDC): void {
-  const [, opened = ''] = (ctx.body as string).split('<script>', 2);
-  const [script] = opened.split('</script>', 1);
-  ctx.set({
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; script-src 'sha256-${hash('sha256', script!, 'base64')}'; base-uri 'none'; frame-ancestors 'none'`,
-  });
 }
 
 /** What a JWT says of itself; its row was found already. */

@@ -1,4 +1,4 @@
-const LOOPBACKS = ['localhost', '127.0.0.1', '[::1]'];
+import { isLoopback, redirectUriFault } from '../platform/redirect-uri.ts';
 
 /** What the authorization server needs to know of a client: metadata of RFC 7591. */
 export interface RegisteredMetadata {
@@ -44,9 +44,8 @@ export function clientFault(metadata: RegisteredMetadata): ClientFault | undefin
     };
   }
   for (const member of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
-    if ((metadata[member] ?? []).some(isOpenHttp)) {
-      return { member, detail: 'must only have http addresses of this machine (loopback)' };
-    }
+    const [detail] = (metadata[member] ?? []).flatMap((uri) => redirectUriFault(uri) ?? []);
+    if (detail !== undefined) return { member, detail };
   }
   return undefined;
 }
@@ -73,12 +72,6 @@ function isRefreshed(grantTypes: readonly string[]) {
   return (type: string) => type !== 'refresh_token' && grantTypes.includes(type);
 }
 
-/** Codes would travel in clear text. */
-function isOpenHttp(uri: string): boolean {
-  const url = URL.parse(uri);
-  return url?.protocol === 'http:' && !LOOPBACKS.includes(url.hostname);
-}
-
 /**
  * Whether an address is a registered one of this machine but for its port, which a program learns when it begins to
  * listen (RFC 8252, section 7.3).
@@ -90,7 +83,7 @@ export function isLoopbackOf(registered: readonly string[], uri: string): boolea
 
 function withoutPort(uri: string): string | undefined {
   const url = URL.parse(uri);
-  if (url?.protocol !== 'http:' || !LOOPBACKS.includes(url.hostname) || uri.includes('#')) return undefined;
+  if (url?.protocol !== 'http:' || !isLoopback(url) || uri.includes('#')) return undefined;
   if (url.username !== '' || url.password !== '') return undefined;
   return `${url.hostname}${url.pathname}${url.search}`;
 }

@@ -2,6 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Bearer } from '../bearer-tokens/bearer-tokens.ts';
 import type { OAuthPage } from './page.ts';
 
+/** The error of an authorization response (RFC 6749, section 4.1.2.1). */
+export interface Refusal {
+  readonly error: string;
+  readonly description: string | undefined;
+}
+
 /** What is known of the request that the authorization server is at. */
 export interface Exchange {
   /** Of the client, as our server has determined it. */
@@ -12,6 +18,10 @@ export interface Exchange {
   generation?: number;
   /** What is to be shown. */
   page?: OAuthPage;
+  /** Whether an authorization response says that the client is authorized. */
+  hasSucceeded?: boolean;
+  /** The error of an authorization response. */
+  refusal?: Refusal;
   /** What has failed for no reason that lies with the client. */
   failure?: unknown;
   /** A token that the library would refuse to look up because it is a JWT, and what stands for it in the meantime. */

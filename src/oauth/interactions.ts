@@ -37,7 +37,15 @@ export interface At {
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 export function createInteractions(
-  { inOneTransaction, registeredClients, developers, limits, audit, newId }: ProviderDependencies,
+  {
+    inOneTransaction,
+    registeredClients,
+    developers,
+    limits,
+    audit,
+    newId,
+    trustedClients,
+  }: ProviderDependencies,
   current: () => Promise<Provider>,
 ): Interactions {
   async function withInteraction<Result>(
@@ -59,24 +67,30 @@ export function createInteractions(
   const goOn = (provider: Provider, { request, response }: At, result: InteractionResults) =>
     provider.interactionResult(request, response, result, { mergeWithLastSubmission: true });
 
-  async function shownClient(provider: Provider, clientId: string): Promise<ShownClient | undefined> {
+  /** @param accountId who looks at it */
+  async function shownClient(
+    provider: Provider,
+    clientId: string,
+    accountId: string | undefined,
+  ): Promise<ShownClient | undefined> {
+    const isTrusted = trustedClients.includes(clientId);
     const owned = await registeredClients.owned(clientId);
     if (owned) {
       const { developerId, name } = owned;
-      if (developerId === null) return { clientId, name, owner: { kind: 'itself' } };
-      const owner = await developers.profile(developerId);
-      return { clientId, name, owner: { kind: 'developer', name: owner?.name ?? null } };
+      if (developerId === null) return { clientId, name, isTrusted, owner: { kind: 'itself' } };
+      const isOneself = developerId === accountId;
+      return { clientId, name, isTrusted, owner: { kind: 'developer', developerId, isOneself } };
     }
     const found = await provider.Client.find(clientId);
     if (!found) return undefined;
     const { host } = new URL(clientId);
-    return { clientId, name: String(found.clientName ?? host), owner: { kind: 'host', host } };
+    return { clientId, name: String(found.clientName ?? host), isTrusted, owner: { kind: 'host', host } };
   }
 
   return {
     interaction: (at) =>
       withInteraction<OAuthPage | undefined>(at, async ({ prompt, params, session }, provider) => {
-        const client = await shownClient(provider, String(params['client_id']));
+        const client = await shownClient(provider, String(params['client_id']), session?.accountId);
         if (!client) return undefined;
         const redirectUri = textOf(params['redirect_uri']);
         if (prompt.name === 'login') {

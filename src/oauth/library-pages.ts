@@ -1,5 +1,5 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
-import { exchanges } from './exchange.ts';
+import { exchanges, type Exchange } from './exchange.ts';
 import type { OAuthPage } from './page.ts';
 
 type Features = NonNullable<Configuration['features']>;
@@ -67,6 +67,12 @@ export function show(ctx: KoaContextWithOIDC, page: OAuthPage): void {
 export function fail(error: unknown): void {
   const exchange = exchanges.getStore();
   if (exchange) exchange.failure = error;
+}
+
+/** Notes how an authorization request has ended. */
+export function noteOutcome(outcome: Pick<Exchange, 'hasSucceeded' | 'refusal'>): void {
+  const exchange = exchanges.getStore();
+  if (exchange) Object.assign(exchange, outcome);
 }
 
 function nameOf(client: { readonly clientName?: unknown; readonly clientId: string }): string {

@@ -1,5 +1,6 @@
 import type Provider from 'oidc-provider';
 import { addressBlock } from '../platform/address.ts';
+import { redirectUriFault } from '../platform/redirect-uri.ts';
 import { isLoopbackOf } from './client-state.ts';
 import { exchanges } from './exchange.ts';
 import { libraryNow } from './library-clock.ts';
@@ -58,10 +59,16 @@ export function joinSeams(
   };
 
   // The library lets only those do so that call themselves native, which hardly a program does that registers itself.
-  const { redirectUriAllowed } = provider.Client.prototype;
+  const { redirectUriAllowed, postLogoutRedirectUriAllowed } = provider.Client.prototype;
   provider.Client.prototype.redirectUriAllowed = function isAllowed(uri) {
+    // A client may have been registered before a rule was made.
+    if (redirectUriFault(uri) !== undefined) return false;
     if (redirectUriAllowed.call(this, uri)) return true;
     return this.clientAuthMethod === 'none' && isLoopbackOf(this.redirectUris ?? [], uri);
+  };
+
+  provider.Client.prototype.postLogoutRedirectUriAllowed = function isAllowed(uri) {
+    return redirectUriFault(uri) === undefined && postLogoutRedirectUriAllowed.call(this, uri);
   };
 
   const { compareClientSecret } = provider.Client.prototype;

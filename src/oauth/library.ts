@@ -37,6 +37,8 @@ export interface ProviderDependencies {
   readonly addresses: Addresses;
   readonly limits: Limits;
   readonly outbound: Pick<OutboundHttp, 'get'>;
+  /** Clients that the operator vouches for, by their ids. */
+  readonly trustedClients: readonly string[];
   readonly audit: Audit;
   readonly clock: Clock;
   readonly random: Random;

@@ -2,13 +2,21 @@
 export interface ShownClient {
   readonly clientId: string;
   readonly name: string;
-  /** Who speaks for it. */
+  /** Whether the operator of this service vouches for it. Otherwise it calls itself what it likes. */
+  readonly isTrusted: boolean;
+  /** Who has registered it, by what cannot be chosen freely. */
   readonly owner:
-    | { readonly kind: 'developer'; readonly name: string | null }
-    /** It has registered itself: nobody has looked at it. */
+    | { readonly kind: 'developer'; readonly developerId: string; readonly isOneself: boolean }
     | { readonly kind: 'itself' }
     /** Its metadata are a document at this host. */
     | { readonly kind: 'host'; readonly host: string };
+}
+
+/** The way to a client that somebody may take after reading where it leads. */
+export interface WayBack {
+  readonly redirectUri: string;
+  /** What a form sends there; a link with everything in it where this is left out. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** What people are shown by the authorization server. Each page is a form, or says one thing. */
@@ -52,5 +60,12 @@ export type OAuthPage =
       readonly clientName: string | undefined;
       readonly redirectUri: string | undefined;
     }
-  | { readonly kind: 'logged-out' }
+  | { readonly kind: 'logged-out'; readonly back?: WayBack }
+  /** An authorization response with an error, for a client that this browser has not authorized before. */
+  | {
+      readonly kind: 'refused';
+      readonly error: string;
+      readonly description: string | undefined;
+      readonly back: WayBack;
+    }
   | { readonly kind: 'error'; readonly error: string; readonly description: string | undefined };

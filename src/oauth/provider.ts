@@ -3,7 +3,7 @@ import type Provider from 'oidc-provider';
 import type { SigningAlg } from '../signing-keys/signing-key-state.ts';
 import { registerAssertionGrant } from './assertion-grant.ts';
 import { createConfiguration } from './configuration.ts';
-import { fail } from './library-pages.ts';
+import { fail, noteOutcome } from './library-pages.ts';
 import { joinSeams } from './library-seams.ts';
 import type { Library, ProviderDependencies } from './library.ts';
 import { resourceRules } from './resource-state.ts';
@@ -25,6 +25,10 @@ export function createProvider(
   // Both are ours to log; without a listener they would go to the console.
   provider.on('server_error', (_ctx, error) => fail(error));
   (provider as EventEmitter).on('error', fail);
+  provider.on('authorization.success', () => noteOutcome({ hasSucceeded: true }));
+  provider.on('authorization.error', (_ctx, { error, error_description: description }) =>
+    noteOutcome({ refusal: { error, description } }),
+  );
   joinSeams(provider, deps, resources);
   registerAssertionGrant(provider, deps, library, resources);
   return provider;

@@ -128,7 +128,7 @@ describe('authorization code with PKCE', () => {
     const registered = await newClient(service.api, developer);
     const config = await discover(service.baseUrl, registered);
     const parameters = { redirect_uri: REDIRECT_URI, scope: 'read' };
-    const browser = new Browser(service.baseUrl);
+    const { browser } = await authorize(service.baseUrl, developer, registered);
     const plain: Record<string, string> = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' };
     for (const more of [{}, plain]) {
       const { url } = await browser.open(client.buildAuthorizationUrl(config, { ...parameters, ...more }));
@@ -160,18 +160,20 @@ describe('authorization code with PKCE', () => {
     expect((await redeem()).scope).toBe('openid email read');
   });
 
-  test('without a sign-in prompt=none is told so', async () => {
+  test('without a sign-in prompt=none is told so on a page', async () => {
     const registered = await newClient(service.api, developer);
-    const { url } = await authorize(service.baseUrl, developer, registered, { prompt: 'none' });
-    expect(url.searchParams.get('error')).toBe('login_required');
+    const { url } = await beginAuthorization(service.baseUrl, registered, { prompt: 'none' });
+    const { status, html } = await new Browser(service.baseUrl).open(url);
+    expect(status).toBe(400);
+    expect(html).toContain('<code>login_required</code>');
   });
 
   test('a sign-in lasts eight hours', async () => {
     const registered = await newClient(service.api, developer);
     const { browser } = await authorize(service.baseUrl, developer, registered);
     service.clock.advance(8 * 3_600_000);
-    const { url } = await authorize(service.baseUrl, developer, registered, { prompt: 'none' }, browser);
-    expect(url.searchParams.get('error')).toBe('login_required');
+    const { url } = await beginAuthorization(service.baseUrl, registered, { prompt: 'none' });
+    expect((await browser.open(url)).html).toContain('<code>login_required</code>');
   });
 
   test('somebody else can sign in in the same browser', async () => {
@@ -230,9 +232,10 @@ describe('authorization code with PKCE', () => {
 
   test('a client gets no scope that it is not registered for', async () => {
     const registered = await newClient(service.api, developer, { scopes: ['openid', 'read'] });
-    const { url } = await authorize(service.baseUrl, developer, registered, { scope: 'openid read write' });
+    const { redeem, browser } = await authorize(service.baseUrl, developer, registered, { scope: 'read' });
+    const more = await beginAuthorization(service.baseUrl, registered, { scope: 'openid read write' });
+    const { url } = await browser.open(more.url);
     expect(url.searchParams.get('error')).toBe('invalid_scope');
-    const { redeem } = await authorize(service.baseUrl, developer, registered, { scope: 'read' });
     const { access_token, id_token } = await redeem();
     expect(id_token).toBeUndefined();
     const app = await service.api.post('/api/v2/dev/apps', { name: 'An app' }, { token: access_token });
@@ -331,9 +334,10 @@ describe('resource indicators', () => {
   test('others are refused', async () => {
     const registered = await newClient(service.api, developer);
     const resource = 'https://elsewhere.example';
-    const { url } = await authorize(service.baseUrl, developer, registered, { resource });
+    const { redeem, browser } = await authorize(service.baseUrl, developer, registered);
+    const begun = await beginAuthorization(service.baseUrl, registered, { resource });
+    const { url } = await browser.open(begun.url);
     expect(url.searchParams.get('error')).toBe('invalid_target');
-    const { redeem } = await authorize(service.baseUrl, developer, registered);
     expect(await failing(redeem({ resource: `${service.baseUrl}/mcp` }))).toBe('invalid_target');
   });
 });

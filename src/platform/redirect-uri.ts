@@ -1,0 +1,65 @@
+const LONGEST = 2048;
+/** What a URI is written with (RFC 3986), except for the fragment, which a redirect URI does not have (RFC 6749, section 3.1.2). */
+const URI_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
+/** A name of letters, digits, hyphens and dots, an IPv4 address, or an IPv6 address in brackets. */
+const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
+/** A private-use scheme begins with a domain name in reverse order, so it has a period (RFC 8252, sections 7.1 and 8.4). */
+const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
+const LOOPBACKS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Whether a URL leads to a program on the user's own machine by HTTP or HTTPS. */
+export function isLoopback({ hostname }: URL): boolean {
+  return LOOPBACKS.includes(hostname);
+}
+
+/**
+ * What is wrong with an address that browsers are to be sent to, whoever has registered it.
+ * @returns words that complete "… must"; undefined when nothing is
+ */
+export function redirectUriFault(text: unknown): string | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST || !URI_CHARACTERS.test(text)) {
+    return `must only have URIs of at most ${LONGEST} characters, without a fragment`;
+  }
+  const url = URL.parse(text);
+  if (!url) return 'must only have absolute URIs';
+  if (!isWeb(url)) {
+    if (PRIVATE_USE_SCHEME.test(url.protocol)) return undefined;
+    return 'must only have https addresses, http addresses of this machine (loopback), and private-use schemes with a period, such as com.example.app';
+  }
+  if (url.username !== '' || url.password !== '') return 'must not have URIs with credentials';
+  if (!PLAIN_HOST.test(url.hostname)) return 'must only have host names of letters, digits, hyphens and dots';
+  // Codes would travel in clear text.
+  if (url.protocol === 'http:' && !isLoopback(url)) {
+    return 'must only have http addresses of this machine (loopback)';
+  }
+  return undefined;
+}
+
+/**
+ * The source of a Content-Security-Policy that lets a form lead to an address: its origin or its scheme, never a path.
+ * @returns undefined for an address that no form may lead to
+ */
+export function policySource(text: string): string | undefined {
+  // A response may be in the query or the fragment.
+  const [base] = text.split(/[?#]/, 1) as [string];
+  if (redirectUriFault(base) !== undefined) return undefined;
+  const url = new URL(base);
+  // A policy cannot name an IPv6 address.
+  return isWeb(url) && !url.hostname.startsWith('[') ? url.origin : url.protocol;
+}
+
+/**
+ * Where an address leads, in words that a client cannot choose.
+ * @returns undefined for what is not a URL
+ */
+export function placeOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url) return undefined;
+  if (isWeb(url)) return isLoopback(url) ? 'a program on this machine' : url.host;
+  // The rest of an address with a scheme of its own says nothing, even if it looks like a host.
+  return `a program on this machine (${url.protocol})`;
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === 'https:' || protocol === 'http:';
+}
