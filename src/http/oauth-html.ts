@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Services } from '../services.ts';
 import { FORGOTTEN_PATH } from './account-html.ts';
-import { placeOf, policySource } from '../platform/redirect-uri.ts';
+import { placeOf, policySource } from '../platform/redirect-uri-state.ts';
 import { escape } from './html.ts';
 import { OAUTH_STYLE } from './oauth-style.ts';
 import { badge } from './payment-parts.ts';

@@ -1,4 +1,4 @@
-import { isLoopback, redirectUriFault } from '../platform/redirect-uri.ts';
+import { isLoopback, redirectUriFault } from '../platform/redirect-uri-state.ts';
 
 /** What the authorization server needs to know of a client: metadata of RFC 7591. */
 export interface RegisteredMetadata {

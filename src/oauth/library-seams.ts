@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 import { addressBlock } from '../platform/address.ts';
-import { redirectUriFault } from '../platform/redirect-uri.ts';
+import { redirectUriFault } from '../platform/redirect-uri-state.ts';
 import { isLoopbackOf } from './client-state.ts';
 import { exchanges } from './exchange.ts';
 import { libraryNow } from './library-clock.ts';

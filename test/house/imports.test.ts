@@ -256,7 +256,7 @@ describe('packages stay where they belong', () => {
       'pg',
       /^src\/(platform\/database\/|sessions\/session-(lookup|facts-store)\.ts|cluster\/(cluster|node-store)\.ts)/,
     ],
-    ['jose', /^src\/(tokens\/|signing-keys\/|agents\/(assertions|issuers)\.ts)/],
+    ['jose', /^src\/(tokens\/|signing-keys\/|agents\/(assertions|foreign-keys)\.ts)/],
     ['@node-rs/argon2', /^src\/passwords\//],
     ['@node-rs/bcrypt', /^src\/passwords\//],
     ['pino', /^src\/platform\//],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { placeOf, policySource, redirectUriFault } from '../../src/platform/redirect-uri.ts';
+import { placeOf, policySource, redirectUriFault } from '../../src/platform/redirect-uri-state.ts';
 
 describe('a redirect URI that is taken, and its source in a policy', () => {
   test.each([
