@@ -5092,13 +5092,18 @@ export interface components {
             data: components["schemas"]["SecurityEventReceiver"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        /**
+         * @description Each is an `https` address, an `http` address of the user's own machine (loopback), or, for a native application, a
+         *     private-use scheme with a period in it, such as `com.example.app:/callback` (RFC 8252). Wildcards, fragments,
+         *     credentials and host names with other characters than letters, digits, hyphens and dots are refused.
+         */
         RedirectUris: string[];
         GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
         ClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         CreateOAuthClientRequest: {
             name: components["schemas"]["Name"];
             /**
-             * @description `web` when left out. A `native` program may use loopback and private schemes.
+             * @description `web` when left out. A `native` application may use private-use schemes, such as `com.example.app:/callback`.
              * @enum {string}
              */
             application_type?: "web" | "native";
