@@ -6,7 +6,13 @@ import { decodeMasterKey } from './platform/master-key.ts';
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .refine((url) => !/[?#]/.test(url), { error: 'must not have a query or a fragment' })
-  .transform((url) => url.replace(/\/+$/, ''));
+  .transform((url) => withoutFinalSlashes(url));
+
+function withoutFinalSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
+}
 
 /** Master keys, the current one first. */
 export const masterKey = z

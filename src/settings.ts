@@ -233,7 +233,7 @@ export const settings = {
   STRIPE_WEBHOOK_SECRET: {
     parse: z
       .string()
-      .transform((text) => text.split(/ *, */))
+      .transform((text) => text.split(',').map((secret) => secret.trim()))
       .refine((secrets) => secrets.every((secret) => /^whsec_\S+$/.test(secret)), {
         error:
           'must be the signing secret of a webhook endpoint of Stripe (whsec_…), or several of them separated by commas',

@@ -58,7 +58,11 @@ export function importFault(hash: string): string | undefined {
 
 /** Whether it is base64 without padding that decodes to whole bytes. */
 function isBase64(text: string): boolean {
-  return Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === text;
+  return (
+    Buffer.from(text, 'base64')
+      .toString('base64')
+      .replace(/={1,2}$/, '') === text
+  );
 }
 
 /** Whether a password can be chosen: as the contract has it for whoever registers by himself. */
