@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from './platform/logger.ts';
+import { isRowFault } from './platform/row-fault.ts';
 import type { Services } from './services.ts';
 
 const PAUSE_MS = 60_000;
@@ -106,12 +107,33 @@ export function startHousekeeping(
   };
 }
 
-/** Clears some rows of the application that was deleted first. @returns how many; 0 when no application is left to clear */
+/**
+ * Clears some rows of the application that was deleted first; of the next one, where something is wrong with the rows of that.
+ * @returns how many; 0 when no application is left to clear
+ * @throws what was wrong, when nothing else is left to clear
+ */
 export async function clearDeletedApplication(services: Services): Promise<number> {
-  const { applications, events, licenses, variables, files, users, statistics, webhooks } = services;
-  const appId = await applications.nextDeleted();
-  if (appId === undefined) return 0;
-  // Licences refer to the users who redeemed them.
+  const faults = new Map<string, unknown>();
+  for (;;) {
+    const appId = await services.applications.nextDeleted([...faults.keys()]);
+    if (appId === undefined) break;
+    try {
+      return await clearApplication(services, appId);
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      faults.set(appId, error);
+    }
+  }
+  const [fault] = faults;
+  if (fault) throw new Error(`the rows of ${fault[0]} cannot be cleared`, { cause: fault[1] });
+  return 0;
+}
+
+async function clearApplication(
+  { applications, events, licenses, variables, files, users, statistics, webhooks }: Services,
+  appId: string,
+): Promise<number> {
+  // Licenses refer to the users who redeemed them.
   for (const part of [webhooks, licenses, variables, files, users, statistics, events]) {
     const cleared = await part.clearOf(appId);
     if (cleared > 0) return cleared;

@@ -1,12 +1,12 @@
 import type { Handler } from '../handler.ts';
 
 export const getHealth: Handler<'getHealth'> = async (_request, { health }) => {
-  const { checkedAt, nodes, skewSeconds } = await health.check();
+  const { checkedAt, nodes, skewSeconds, setAside } = await health.check();
   return {
     status: 200,
     body: {
       status: 'success',
-      message: 'operational',
+      message: setAside === 0 ? 'operational' : `operational, ${setAside} events are set aside`,
       timestamp: checkedAt.toISOString(),
       parts: {
         database: { status: 'operational' },

@@ -204,9 +204,13 @@ export function clearPreviousSecrets(db: Knex, now: Date, limit: number): Promis
 }
 
 /** The application that was deleted first, of those whose rows are still there. */
-export async function findDeletedApplication(db: Knex): Promise<string | undefined> {
+export async function findDeletedApplication(
+  db: Knex,
+  except: readonly string[],
+): Promise<string | undefined> {
   const row = await db<ApplicationRow>('applications')
     .whereNotNull('deleted_at')
+    .whereNotIn('app_id', except as string[])
     .orderBy('deleted_at')
     .first('app_id');
   return row?.app_id;

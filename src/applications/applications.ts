@@ -24,8 +24,8 @@ export interface Applications
   extends ApplicationAuthentication, ApplicationHolds, ApplicationManagement, SecretManagement, UserSeats {
   /** Says whether machines or networks are banned, inside the caller's transaction. */
   noteClientBans(trx: Knex.Transaction, appId: string, hasClientBans: boolean): Promise<void>;
-  /** The application that was deleted first, of those whose rows are still there. */
-  nextDeleted(): Promise<string | undefined>;
+  /** The application that was deleted first, of those whose rows are still there. @param except those that are left out */
+  nextDeleted(except?: readonly string[]): Promise<string | undefined>;
   /** Deletes the last row of a deleted application. */
   forget(appId: string): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function createApplications(deps: Dependencies): Applications {
     ...userSeats,
     noteClientBans: (trx, appId, hasClientBans) =>
       store.updateApplication(trx, appId, { has_client_bans: hasClientBans }),
-    nextDeleted: () => store.findDeletedApplication(knex),
+    nextDeleted: (except = []) => store.findDeletedApplication(knex, except),
     forget: (appId) => store.forgetApplication(knex, appId),
   };
 }

@@ -2,7 +2,9 @@ import type { Knex } from 'knex';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Payments } from '../platform/payments/index.ts';
+import type { Logger } from '../platform/logger.ts';
+import { PaymentsError, type Payments } from '../platform/payments/index.ts';
+import { isRowFault } from '../platform/row-fault.ts';
 import type { Period, PlanRow, Plans } from '../plans/plans.ts';
 import { toProduct } from './product.ts';
 import { assertPayable, talkTo } from './processor-faults.ts';
@@ -55,6 +57,7 @@ interface Dependencies {
   readonly settlement: Pick<Settlement, 'settle'>;
   readonly audit: Audit;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 const AT_ONCE = 10;
@@ -62,7 +65,7 @@ const AT_ONCE = 10;
 const AGAIN_MS = 60_000;
 
 export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
-  const { knex, plans, payments, settlement, audit, clock } = deps;
+  const { knex, plans, payments, settlement, audit, clock, logger } = deps;
 
   async function inForce(db: Knex, developerId: string): Promise<SubscriptionRow | undefined> {
     const [current] = await store.listInForce(db, developerId);
@@ -153,9 +156,14 @@ export function createPlanSubscriptions(deps: Dependencies): PlanSubscriptions {
       for (const { subscription_id, subscription_ref } of due) {
         // Before the processor is asked: what cannot be ended must not keep the others waiting.
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });
-        await payments.endSubscription(subscription_ref!, false);
-        // The notice of it may be lost, and nobody looks up what is looked at every minute.
-        await settlement.settle(await payments.lookUpSubscription(subscription_ref!), OWN_ADDRESS);
+        try {
+          await payments.endSubscription(subscription_ref!, false);
+          // The notice of it may be lost, and nobody looks up what is looked at every minute.
+          await settlement.settle(await payments.lookUpSubscription(subscription_ref!), OWN_ADDRESS);
+        } catch (error) {
+          if (!(error instanceof PaymentsError) && !isRowFault(error)) throw error;
+          logger.error({ subscription_id, err: error }, 'a subscription cannot be ended');
+        }
       }
       return due.length;
     },

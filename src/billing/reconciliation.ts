@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { PaymentsError, type Fact, type Payments } from '../platform/payments/index.ts';
+import { isRowFault } from '../platform/row-fault.ts';
 import * as checkoutStore from './checkout-store.ts';
 import { OWN_ADDRESS, type Settlement } from './settlement.ts';
 import * as store from './subscription-store.ts';
@@ -40,9 +41,14 @@ export function createReconciliation(deps: Dependencies): Reconciliation {
       if (news.length > 0) logger.warn(what, 'notices of a payment were missing');
       return true;
     } catch (error) {
-      if (!(error instanceof PaymentsError)) throw error;
-      logger.warn({ ...what, err: error }, 'the payment processor does not know a purchase');
-      return false;
+      if (error instanceof PaymentsError) {
+        logger.warn({ ...what, err: error }, 'the payment processor does not know a purchase');
+        return false;
+      }
+      // One that cannot be settled is asked about again in ten minutes, and keeps no other waiting.
+      if (!isRowFault(error)) throw error;
+      logger.error({ ...what, err: error }, 'a purchase cannot be settled');
+      return true;
     }
   }
 

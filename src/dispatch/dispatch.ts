@@ -4,6 +4,7 @@ import type { JobRequest, Jobs, QueueName } from '../platform/jobs/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { OutboundFault, type OutboundHttp } from '../platform/outbound-http/index.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
+import { isRowFault, reasonOf } from '../platform/row-fault.ts';
 import { isSlow, storable, type Attempt } from './attempt-state.ts';
 
 /** How many endpoints one process sends to at once. */
@@ -41,6 +42,8 @@ export interface Dispatched<Endpoint extends { readonly slow: boolean }, Deliver
   prepare(endpoint: Endpoint): (delivery: Delivery, attemptedAt: Date) => Promise<Sent | undefined>;
   /** Records what came of attempts. @returns how the endpoint is doing now */
   record(endpoint: Endpoint, made: readonly Made<Delivery>[]): Promise<{ readonly slow: boolean }>;
+  /** Ends a delivery that cannot go on, so that it does not hold up others. @param reason in words */
+  giveUp(delivery: Delivery, reason: string): Promise<void>;
 }
 
 interface Dependencies {
@@ -59,7 +62,7 @@ interface Dependencies {
  */
 export async function startDispatch<Endpoint extends { readonly slow: boolean }, Delivery>(
   { knex, jobs, outbound, clock, logger }: Dependencies,
-  { queue, find, listDue, listDueEndpoints, prepare, record }: Dispatched<Endpoint, Delivery>,
+  { queue, find, listDue, listDueEndpoints, prepare, record, giveUp }: Dispatched<Endpoint, Delivery>,
 ): Promise<{ stop(): Promise<void> }> {
   /** Sends to one endpoint what is due, for its turn; for the rest the endpoint queues again, behind others. */
   async function serve(key: string, signal: AbortSignal): Promise<void> {
@@ -83,7 +86,8 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
     const sending = async () => {
       for (const delivery of waiting) {
         const attemptedAt = clock.now();
-        const sent = await toSend(delivery, attemptedAt);
+        const sent = await built(() => toSend(delivery, attemptedAt), key, delivery);
+        if (sent === 'given up') continue;
         if (!sent) return;
         const attempt = await attemptOf(key, sent, attemptedAt, signal);
         made.push({ delivery, attempt });
@@ -91,10 +95,52 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
       }
     };
     const settled = await Promise.allSettled(Array.from({ length: REQUESTS_AT_ONCE }, sending));
-    const health = await record(endpoint, made);
+    const health = await recorded(endpoint, made, key);
     const broken = settled.find((each) => each.status === 'rejected');
     if (broken) throw broken.reason;
     return health;
+  }
+
+  /** The request of a delivery. One that none can be made of is given up: those behind it go on. */
+  async function built(
+    build: () => Promise<Sent | undefined>,
+    key: string,
+    delivery: Delivery,
+  ): Promise<Sent | 'given up' | undefined> {
+    try {
+      const sent = await build();
+      // Throws where a header or the address is none, which otherwise would count as the endpoint's failure.
+      if (sent) new Request(sent.url, { method: 'POST', headers: sent.headers });
+      return sent;
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      await setAside(key, delivery, error);
+      return 'given up';
+    }
+  }
+
+  /** Records attempts together, or one by one where one of them cannot be recorded: that one is given up. */
+  async function recorded(endpoint: Endpoint, made: readonly Made<Delivery>[], key: string) {
+    try {
+      return await record(endpoint, made);
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      let health = { slow: false };
+      for (const each of made) {
+        try {
+          health = await record(endpoint, [each]);
+        } catch (fault) {
+          if (!isRowFault(fault)) throw fault;
+          await setAside(key, each.delivery, fault);
+        }
+      }
+      return health;
+    }
+  }
+
+  async function setAside(key: string, delivery: Delivery, error: unknown): Promise<void> {
+    logger.error({ err: error, queue, key }, 'a delivery cannot be made and is given up');
+    await giveUp(delivery, `It cannot be sent: ${reasonOf(error)}`);
   }
 
   async function attemptOf(

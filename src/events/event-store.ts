@@ -4,6 +4,8 @@ export interface EventRow {
   readonly event_id: string;
   readonly app_id: string;
   readonly type: string;
+  /** Whom it tells besides the developer, as the version that wrote it knows; null from versions that did not say. */
+  readonly audience: string | null;
   readonly user_id: string | null;
   readonly session_digest: Buffer | null;
   readonly data: Readonly<Record<string, unknown>>;
@@ -15,7 +17,7 @@ export interface NumberedRow extends EventRow {
   readonly position: number;
 }
 
-const COLUMNS = 'event_id, app_id, type, user_id, session_digest, data, created_at, position';
+const COLUMNS = 'event_id, app_id, type, audience, user_id, session_digest, data, created_at, position';
 
 export async function insertEvents(trx: Knex.Transaction, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return;
@@ -44,24 +46,6 @@ export async function tryHoldPosition(
 
 export async function setPosition(trx: Knex.Transaction, name: string, position: number): Promise<void> {
   await trx('relay_positions').where({ name }).update({ position });
-}
-
-/** Numbers the events that were written first, of those without a number. @returns them in their order */
-export async function numberEvents(
-  trx: Knex.Transaction,
-  last: number,
-  limit: number,
-): Promise<NumberedRow[]> {
-  const { rows } = await trx.raw<{ rows: NumberedRow[] }>(
-    `with batch as (
-       select event_id, row_number() over (order by sequence) as place
-       from (select event_id, sequence from events where position is null order by sequence limit ?) oldest
-     )
-     update events set position = ?::bigint + batch.place from batch where events.event_id = batch.event_id
-     returning ${COLUMNS.replaceAll('event_id', 'events.event_id')}`,
-    [limit, last],
-  );
-  return rows.sort((a, b) => a.position - b.position);
 }
 
 /** Sets how far events are numbered, and tells every node of it once the transaction has ended. */
@@ -178,8 +162,8 @@ export async function findPosition(db: Knex, appId: string, eventId: string): Pr
 
 /** When the oldest event without a number was written. */
 export async function findOldestUnnumbered(db: Knex): Promise<Date | undefined> {
-  const row = await db<EventRow & { position: number | null }>('events')
-    .whereNull('position')
+  const row = await db<EventRow & { position: number | null; fault: string | null }>('events')
+    .where({ position: null, fault: null })
     .orderBy('sequence')
     .first('created_at');
   return row?.created_at;
@@ -218,7 +202,7 @@ export async function deleteFirstEvents(
 }
 
 /**
- * Deletes some published events of an application, but none of a type that must be kept.
+ * Deletes some events of an application that are published or set aside, but none of a type that must be kept.
  * @param consumer as in deleteFirstEvents
  * @returns how many
  */
@@ -232,7 +216,11 @@ export async function deleteEventsOfApplication(
   const some = db('events')
     .where({ app_id: appId })
     .whereNot({ type: keptType })
-    .where('position', '<=', db('relay_positions').where({ name: consumer }).select('position'))
+    .where((published) =>
+      published
+        .where('position', '<=', db('relay_positions').where({ name: consumer }).select('position'))
+        .orWhereNotNull('fault'),
+    )
     .limit(limit)
     .select('event_id');
   return db('events').whereIn('event_id', some).delete();

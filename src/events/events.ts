@@ -1,10 +1,14 @@
 import type { Knex } from 'knex';
+import type pg from 'pg';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
 import { eventTypes, type Audience, type EventType } from './event-types.ts';
 import * as store from './event-store.ts';
+import { createOutbox, type Consume } from './outbox.ts';
+import { countSetAside, setAsideOfBroker } from './outbox-store.ts';
 import { toPublished, type PublishedEvent } from './published-event.ts';
 
 export { isEventType, type Audience, type EventType } from './event-types.ts';
@@ -39,14 +43,12 @@ export interface Events {
   /** Records changes inside the transaction that makes them. */
   record(trx: Knex.Transaction, ...changes: readonly Change[]): Promise<void>;
   /**
-   * Gives new events their places. Of several nodes one does it at a time.
+   * Gives new events their places. Of several nodes one does it at a time. An event that cannot be published is set aside,
+   * which is logged as an error: those behind it go on, those of the same subject among them.
    * @param consume what else must happen exactly once for each event, in the same transaction
    * @returns them in their order; none when there are none, or another node is at it
    */
-  number(
-    consume: (trx: Knex.Transaction, events: readonly PublishedEvent[]) => Promise<void>,
-    limit: number,
-  ): Promise<readonly PublishedEvent[]>;
+  number(consume: Consume, limit: number): Promise<readonly PublishedEvent[]>;
   /** The place of the event that was published last; 0 before the first one. */
   lastPosition(): Promise<number>;
   /** Published events behind a place, in their order. */
@@ -68,10 +70,13 @@ export interface Events {
   list(appId: string, request: EventRequest): Promise<EventPage>;
   /**
    * Takes events to where they are wanted exactly once in their order, of several nodes one at a time.
-   * @param take tells how many of the events, from the first one on, it has taken: it is asked again for the others
+   * @param take tells how many of the events, from the first one on, are done with: it is asked again for the others. Of
+   *   those `refused` says by id which ones cannot be taken, and why
    * @returns whether there may be more; false when another node is at it
    */
-  forBroker(take: (events: readonly PublishedEvent[]) => Promise<number>, limit: number): Promise<boolean>;
+  forBroker(take: (events: readonly PublishedEvent[]) => Promise<Taken>, limit: number): Promise<boolean>;
+  /** How many events are set aside: for everybody, and for the broker outside alone. */
+  setAside(): Promise<{ readonly events: number; readonly broker: number }>;
   /** How far the way from a change to its receivers lags: the age of the oldest unpublished event, and what the broker lacks. */
   lag(): Promise<{ readonly unpublishedMs: number; readonly brokerEvents: number }>;
   /** Deletes some published events whose days are over. @returns how many */
@@ -84,6 +89,12 @@ export interface Events {
    * @param span from `since` until before `until`, behind the event `after`
    */
   within(db: Knex, appId: string, span: EventSpan, limit: number): Promise<PublishedEvent[]>;
+}
+
+/** What came of handing events on. */
+export interface Taken {
+  readonly done: number;
+  readonly refused?: ReadonlyMap<string, string>;
 }
 
 export interface EventSpan {
@@ -137,6 +148,9 @@ interface Dependencies {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly newId: NewId;
+  /** For the health check, which must not wait behind work. */
+  readonly pool: pg.Pool;
+  readonly logger: Logger;
   /** How many days an event is kept. */
   readonly eventDays: number;
   /** Whether events go to a broker outside. */
@@ -144,7 +158,8 @@ interface Dependencies {
 }
 
 export function createEvents(deps: Dependencies): Events {
-  const { knex, audit, clock, newId, eventDays, hasBroker } = deps;
+  const { knex, pool, audit, clock, newId, logger, eventDays, hasBroker } = deps;
+  const outbox = createOutbox({ knex, logger });
   const lastConsumer = hasBroker ? 'broker' : 'log';
 
   async function ofApplication(appId: string, filter: store.EventFilter, range: EventRange) {
@@ -160,6 +175,7 @@ export function createEvents(deps: Dependencies): Events {
           event_id: newId('evt'),
           app_id: appId,
           type,
+          audience: eventTypes[type],
           user_id: userId ?? null,
           session_digest: sessionDigest ?? null,
           data,
@@ -173,17 +189,7 @@ export function createEvents(deps: Dependencies): Events {
       }
     },
 
-    number: (consume, limit) =>
-      knex.transaction(async (trx) => {
-        const last = await store.tryHoldPosition(trx, 'log');
-        if (last === undefined) return [];
-        const numbered = await store.numberEvents(trx, last, limit);
-        if (numbered.length === 0) return [];
-        const published = numbered.map(toPublished);
-        await consume(trx, published);
-        await store.advanceLog(trx, published.at(-1)!.position);
-        return published;
-      }),
+    number: outbox.number,
 
     lastPosition: () => store.findLastPosition(knex),
 
@@ -223,11 +229,15 @@ export function createEvents(deps: Dependencies): Events {
         // What was before there was a broker concerns nobody there.
         const position = held < 0 ? await store.findLastPosition(trx) : held;
         const rows = await store.readEventsAfter(trx, position, limit);
-        const taken = rows.length === 0 ? 0 : await take(rows.map(toPublished));
+        const none: Taken = { done: 0 };
+        const { done: taken, refused } = rows.length === 0 ? none : await take(rows.map(toPublished));
+        if (refused) await setAsideOfBroker(trx, refused);
         const reached = taken === 0 ? position : rows[taken - 1]!.position;
         if (reached !== held) await store.setPosition(trx, 'broker', reached);
         return taken > 0 && taken === rows.length;
       }),
+
+    setAside: () => countSetAside(pool),
 
     async lag() {
       const oldest = await store.findOldestUnnumbered(knex);

@@ -1,4 +1,4 @@
-import { eventTypes, type Audience, type EventType } from './event-types.ts';
+import { eventTypes, isEventType, type Audience, type EventType } from './event-types.ts';
 import type { NumberedRow } from './event-store.ts';
 
 /** A change that has its place in the order of publication. */
@@ -38,18 +38,25 @@ export function toMessage(event: PublishedEvent): EventMessage {
   };
 }
 
-/** A row as the domain shows it. */
+const AUDIENCES: readonly string[] = ['developer', 'application', 'user', 'session'] satisfies Audience[];
+
+/**
+ * A row as the domain shows it. A type that is not known here tells whom the newer version said that it tells; data that were
+ * damaged since it was published are none.
+ */
 export function toPublished(row: NumberedRow): PublishedEvent {
   const type = row.type as EventType;
+  const known = isEventType(row.type) ? eventTypes[row.type] : row.audience;
+  const isObject = typeof row.data === 'object' && row.data !== null && !Array.isArray(row.data);
   return {
     eventId: row.event_id,
     position: row.position,
     type,
-    audience: eventTypes[type] ?? 'developer',
+    audience: AUDIENCES.includes(known ?? '') ? (known as Audience) : 'developer',
     appId: row.app_id,
     userId: row.user_id,
     sessionDigest: row.session_digest,
-    data: row.data,
+    data: isObject ? row.data : {},
     createdAt: row.created_at,
   };
 }

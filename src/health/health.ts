@@ -1,5 +1,6 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Events } from '../events/events.ts';
 import type { Broker } from '../platform/broker/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { SKEW_LIMIT_MS, type Database } from '../platform/database/index.ts';
@@ -10,6 +11,8 @@ export interface HealthReport {
   readonly nodes: number;
   /** How far this machine's clock is ahead of the database's, in seconds, when that is too far; negative when it is behind. */
   readonly skewSeconds: number | undefined;
+  /** How many events are set aside because they cannot be published: an operator should look at them. */
+  readonly setAside: number;
 }
 
 export interface Health {
@@ -24,22 +27,24 @@ interface Dependencies {
   readonly database: Pick<Database, 'ping'>;
   readonly broker: Pick<Broker, 'ping'>;
   readonly cluster: Pick<Cluster, 'nodes'>;
+  readonly events: Pick<Events, 'setAside'>;
   readonly clock: Clock;
   readonly skewMs: () => number;
 }
 
-export function createHealth({ database, broker, cluster, clock, skewMs }: Dependencies): Health {
+export function createHealth({ database, broker, cluster, events, clock, skewMs }: Dependencies): Health {
   let underWay: Promise<HealthReport> | undefined;
 
   async function ask(): Promise<HealthReport> {
-    const [, , nodes] = await Promise.all([
+    const [, , nodes, { events: unpublished, broker: unsent }] = await Promise.all([
       operational('database', database.ping()),
       operational('messaging broker', broker.ping()),
       operational('cluster', cluster.nodes()),
+      operational('database', events.setAside()),
     ]);
     const skew = skewMs();
     const skewSeconds = Math.abs(skew) > SKEW_LIMIT_MS ? Math.round(skew / 1000) : undefined;
-    return { checkedAt: clock.now(), nodes, skewSeconds };
+    return { checkedAt: clock.now(), nodes, skewSeconds, setAside: unpublished + unsent };
   }
 
   return {

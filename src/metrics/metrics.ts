@@ -41,7 +41,7 @@ interface Sources {
 }
 
 interface EventSources {
-  readonly events: Pick<Events, 'lag'>;
+  readonly events: Pick<Events, 'lag' | 'setAside'>;
   readonly realtime: Pick<Realtime, 'connected'>;
 }
 
@@ -151,6 +151,18 @@ export function createMetrics(): Metrics {
         name: 'latchkey_broker_lag_events',
         help: 'Published events that the broker has not got yet',
         registers,
+      });
+      new Gauge({
+        name: 'latchkey_set_aside_events',
+        help: 'Events that cannot be published (from events), or that the broker outside cannot take (from broker)',
+        labelNames: ['from'],
+        registers,
+        async collect() {
+          const count = await events.setAside().catch(() => undefined);
+          if (!count) return;
+          this.set({ from: 'events' }, count.events);
+          this.set({ from: 'broker' }, count.broker);
+        },
       });
       new Gauge({
         name: 'latchkey_outbox_lag_seconds',

@@ -36,6 +36,8 @@ import * as createPasswordResets from './20261124000000_create_password_resets.t
 import * as indexDeveloperSessions from './20261124000010_index_developer_sessions.ts';
 import * as indexAgentClaims from './20261124000020_index_agent_claims.ts';
 import * as addBindResponses from './20261125020000_add_bind_responses.ts';
+import * as setEventsAside from './20261125050000_set_events_aside.ts';
+import * as indexEventsSetAside from './20261125050010_index_events_set_aside.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -78,6 +80,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261124000010_index_developer_sessions': indexDeveloperSessions,
   '20261124000020_index_agent_claims': indexAgentClaims,
   '20261125020000_add_bind_responses': addBindResponses,
+  '20261125050000_set_events_aside': setEventsAside,
+  '20261125050010_index_events_set_aside': indexEventsSetAside,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -1,16 +1,19 @@
-import type { Events, PublishedEvent } from '../events/events.ts';
+import type { Events, PublishedEvent, Taken } from '../events/events.ts';
 import { toMessage } from '../events/events.ts';
 import { applicationTopic, sessionTopic, userTopic } from '../events/topic-state.ts';
 import type { Broker } from '../platform/broker/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
+import { isRowFault, reasonOf } from '../platform/row-fault.ts';
 import type { Relay } from './relay.ts';
 
 const READ_AT_ONCE = 100;
 const TOPICS_AT_ONCE = 20;
 /** The database ends a transaction that has nothing to do for 10 s. */
 const WITHIN_MS = 4_000;
+/** So often a broker that answers otherwise may fail to take an event, before that event is set aside. */
+const REFUSALS = 5;
 
 interface Dependencies {
   readonly events: Pick<Events, 'forBroker'>;
@@ -30,6 +33,24 @@ export interface BrokerFeed {
 }
 
 export function createBrokerFeed({ events, sessions, relay, broker, logger }: Dependencies): BrokerFeed {
+  /** The event that the broker has not taken last, and how often in a row. */
+  let failing:
+    { readonly eventId: string; readonly count: number; readonly takesOthers: boolean } | undefined;
+
+  /**
+   * Whether it is the event that the broker does not take, time after time, while it takes others and answers. A broker that
+   * takes none at all refuses us, and events wait until it is put right.
+   */
+  async function isRefused({ eventId }: PublishedEvent, takesOthers: boolean): Promise<boolean> {
+    const before = failing?.eventId === eventId ? failing : { count: 0, takesOthers: false };
+    failing = { eventId, count: before.count + 1, takesOthers: before.takesOthers || takesOthers };
+    if (failing.count < REFUSALS || !failing.takesOthers) return false;
+    return broker.ping().then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** An event about a session whose id was not kept has no topic: nobody can have subscribed by it. */
   async function withTopics(published: readonly PublishedEvent[]) {
     const digests = published.flatMap(({ audience, sessionDigest }) =>
@@ -39,8 +60,8 @@ export function createBrokerFeed({ events, sessions, relay, broker, logger }: De
     return published.map((event) => ({ event, topic: topicOf(event, ids) }));
   }
 
-  /** @returns how many events, from the first one on, the broker has */
-  async function publish(published: readonly PublishedEvent[]): Promise<number> {
+  /** @returns how many events, from the first one on, the broker has or cannot take */
+  async function publish(published: readonly PublishedEvent[]): Promise<Taken> {
     const over = AbortSignal.timeout(WITHIN_MS);
     const lanes = new Map<string, number[]>();
     const addressed = await withTopics(published);
@@ -48,31 +69,54 @@ export function createBrokerFeed({ events, sessions, relay, broker, logger }: De
     addressed.forEach(({ topic }, place) => {
       if (topic !== undefined) lanes.set(topic, [...(lanes.get(topic) ?? []), place]);
     });
-    let failed: unknown;
+    let failed: { readonly error: unknown; readonly event: PublishedEvent } | undefined;
+    let takesOthers = false;
+    const refused = new Map<string, string>();
+    const setAside = (event: PublishedEvent, reason: string) => {
+      refused.set(event.eventId, reason);
+      const { eventId: event_id, appId: app_id } = event;
+      logger.error(
+        { event_id, app_id, fault: reason },
+        'an event cannot be sent to the broker and is set aside',
+      );
+    };
     const waiting = [...lanes];
     const worker = async () => {
       for (let lane = waiting.shift(); lane; lane = waiting.shift()) {
         const [topic, places] = lane;
         for (const place of places) {
           if (over.aborted || failed !== undefined) return;
-          await broker.publish(topic, JSON.stringify(toMessage(addressed[place]!.event)));
+          const { event } = addressed[place]!;
+          try {
+            await broker.publish(topic, JSON.stringify(toMessage(event)));
+            takesOthers = true;
+          } catch (error) {
+            if (isRowFault(error)) setAside(event, reasonOf(error));
+            else {
+              failed ??= { error, event };
+              return;
+            }
+          }
           done[place] = true;
         }
       }
     };
-    const workers = Array.from({ length: TOPICS_AT_ONCE }, () =>
-      worker().catch((error: unknown) => (failed ??= error)),
-    );
-    await Promise.all(workers);
-    if (failed !== undefined) logger.debug({ err: failed }, 'events wait for the broker');
+    await Promise.all(Array.from({ length: TOPICS_AT_ONCE }, worker));
+    if (failed) {
+      logger.debug({ err: failed.error }, 'events wait for the broker');
+      if (await isRefused(failed.event, takesOthers)) {
+        setAside(failed.event, `the broker has not taken it ${REFUSALS} times`);
+        done[published.indexOf(failed.event)] = true;
+      }
+    }
     const first = done.indexOf(false);
-    return first < 0 ? done.length : first;
+    return { done: first < 0 ? done.length : first, refused };
   }
 
   return {
     async start() {
       // Notes where the first node that has a broker begins, before it takes requests.
-      await events.forBroker(async () => 0, 1);
+      await events.forBroker(async () => ({ done: 0 }), 1);
       const feeding = repeatedly(
         () => events.forBroker(publish, READ_AT_ONCE),
         (error) => logger.debug({ err: error }, 'the publishing of events was put off'),

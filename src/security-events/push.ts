@@ -113,5 +113,6 @@ export async function startPush(deps: PushDependencies): Promise<{ stop(): Promi
         return receiver && toSent(receiver, delivery, attemptedAt);
       },
     record,
+    giveUp: ({ delivery_id }) => store.deleteDelivery(knex, delivery_id),
   });
 }

@@ -131,6 +131,10 @@ export async function listDueReceivers(
   return rows;
 }
 
+export async function deleteDelivery(db: Knex, deliveryId: string): Promise<void> {
+  await db('security_event_deliveries').where({ delivery_id: deliveryId }).delete();
+}
+
 /** What some attempts leave behind. */
 export interface AttemptsRecord {
   /** Ids of deliveries at their end. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Keyring } from '../platform/keyring.ts';
+import { UnknownMasterKeyError, type Keyring } from '../platform/keyring.ts';
 import * as store from './session-id-store.ts';
 
 /** The ids of sessions, sealed, for the topics of a broker outside. */
@@ -32,12 +32,16 @@ export function createSessionIds({ knex, keyring, keepIds }: Dependencies): Sess
 
     async idsOf(sessionDigests) {
       const rows = await store.findSessionIds(knex, sessionDigests);
-      return new Map(
-        rows.map(({ session_digest: digest, session_id_sealed: sealed }) => [
-          digest.toString('hex'),
-          keyring.open(sealed, idContext(digest)).toString(),
-        ]),
-      );
+      const ids = new Map<string, string>();
+      for (const { session_digest: digest, session_id_sealed: sealed } of rows) {
+        try {
+          ids.set(digest.toString('hex'), keyring.open(sealed, idContext(digest)).toString());
+        } catch (error) {
+          // A value that was damaged is as good as none, and must not keep those of other sessions back.
+          if (error instanceof UnknownMasterKeyError) throw error;
+        }
+      }
+      return ids;
     },
 
     reseal: store.createSessionIdResealer(knex, keyring, idContext),

@@ -163,6 +163,13 @@ export async function recordAttempts(db: Knex, records: readonly AttemptRecord[]
   );
 }
 
+/** Ends a delivery that waits. @param error why, in words */
+export async function failDelivery(db: Knex, deliveryId: string, error: string): Promise<void> {
+  await db('webhook_deliveries')
+    .where({ delivery_id: deliveryId, state: 'pending' })
+    .update({ state: 'failed', next_attempt_at: null, error });
+}
+
 /** Deletes deliveries that were made long ago. @returns how many */
 export async function clearDeliveriesBefore(db: Knex, before: Date, limit: number): Promise<number> {
   const some = db('webhook_deliveries').where('created_at', '<', before).limit(limit).select('delivery_id');

@@ -44,6 +44,7 @@ export async function startWebhooks(deps: DispatchDependencies): Promise<{ stop(
       });
     },
     record: (webhook, made) => record(deps, webhook, made),
+    giveUp: ({ delivery_id }, reason) => deliveries.failDelivery(knex, delivery_id, reason),
   });
 }
 

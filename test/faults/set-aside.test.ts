@@ -1,0 +1,174 @@
+import type pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import { connectTo } from '../support/database.ts';
+import { follow } from '../support/event-stream.ts';
+import { newApp, newSession, type App } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+import { connectMqtt, topicsOf, webSocketUrl } from '../realtime/support/mqtt-client.ts';
+import { startReceiver } from '../webhooks/support/receiver.ts';
+import { LOOPBACK, newWebhook } from '../webhooks/support/webhooks.ts';
+
+const service = await startTestService(LOOPBACK);
+const { api } = service;
+
+/** Keeps events from being published while something happens to them. */
+async function whileUnpublished(work: (database: pg.Client) => Promise<unknown>): Promise<void> {
+  const database = await connectTo(service.databaseUrl);
+  await database.query('begin');
+  await database.query(`select 1 from relay_positions where name = 'log' for update`);
+  const other = await connectTo(service.databaseUrl);
+  try {
+    await work(other);
+  } finally {
+    await database.query('commit');
+  }
+}
+
+const namesOf = (received: readonly { readonly type: string }[]) => received.map(({ type }) => type);
+
+async function metric(name: string): Promise<string | undefined> {
+  const text = await (await fetch(`${api.baseUrl}/metrics`)).text();
+  return text.split('\n').find((line) => line.startsWith(name));
+}
+
+/** Everybody who listens to an application. */
+async function listen(app: App) {
+  const receiver = await startReceiver();
+  await newWebhook(api, app, receiver.url, ['*']);
+  const stream = await follow(api, `/api/v2/dev/apps/${app.app_id}/events/stream`, app.token);
+  const session = await newSession(api, app);
+  const topics = topicsOf(app.app_id, session.user!.id!, session.session_id);
+  const mqtt = await connectMqtt(webSocketUrl(api), { app_id: app.app_id, password: session.token });
+  await mqtt.subscribe(topics.application, topics.user, topics.session);
+  return {
+    webhook: () => receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type),
+    stream: () => namesOf(stream.events),
+    mqtt: () => mqtt.messages.map(({ payload }) => payload.type),
+  };
+}
+
+/** What is wrong with an event, and what the operator is told of it. */
+const damages: readonly (readonly [what: string, damage: string, fault: RegExp])[] = [
+  ['data that are null', `data = 'null'`, /data are not an object/],
+  ['data that are a list', `data = '[1]'`, /data are not an object/],
+  ['data that are too long', `data = jsonb_build_object('x', repeat('x', 300000))`, /longer than/],
+  ['no type', `type = ''`, /type/],
+  ['a type with a line break', `type = E'user.\\nbanned'`, /type/],
+  ['no application', `app_id = ''`, /app_id/],
+  ['an application that makes another topic', `app_id = app_id || '/#'`, /app_id/],
+  ['a user who makes another topic', `user_id = 'a/+/b'`, /user_id/],
+  ['no user, though it tells a user', `type = 'user.banned', user_id = null`, /user_id is missing/],
+  [
+    'no session, though it tells a session',
+    `type = 'session.ended', session_digest = null`,
+    /session_digest/,
+  ],
+  ['a time without an end', `created_at = 'infinity'`, /created_at/],
+  ['a time that statistics cannot count', `type = 'session.created', data = '{}'`, /RangeError/],
+  ['a number that no column holds', `type = 'user.imported', data = '{"amount": 1e300}'`, /22003|22P02/],
+];
+
+test.each(damages)(
+  'an event with %s is set aside, and everything else is published',
+  async (_what, damage, fault) => {
+    const [app, other] = [await newApp(api), await newApp(api)];
+    const [told, others] = [await listen(app), await listen(other)];
+    await expect.poll(() => told.webhook()).toContain('session.created');
+    await expect.poll(() => others.webhook()).toContain('session.created');
+    await whileUnpublished(async (database) => {
+      await app.patch({ name: 'before' });
+      await app.keys(1);
+      await app.patch({ paused: true });
+      await other.patch({ paused: true });
+      const { rowCount } = await database.query(
+        `update events set ${damage} where app_id = $1 and type = 'license.created' and position is null`,
+        [app.app_id],
+      );
+      expect(rowCount).toBe(1);
+    });
+    for (const listener of [told, others]) {
+      for (const hears of [listener.webhook, listener.stream, listener.mqtt])
+        await expect.poll(hears, { timeout: 10_000 }).toContain('application.paused');
+    }
+    expect(told.stream().slice(-2)).toEqual(['application.updated', 'application.paused']);
+    const database = await connectTo(service.databaseUrl);
+    const { rows } = await database.query<{ event_id: string; fault: string }>(
+      'select event_id, fault from events where fault is not null',
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]!.fault).toMatch(fault);
+    expect((await api.health()).body.message).toBe('operational, 1 events are set aside');
+    expect((await api.health()).status).toBe(200);
+    expect(await metric('latchkey_set_aside_events{from="events"}')).toMatch(/ 1$/);
+    // As docs/operating.md says, an operator mends it and has it tried again.
+    await database.query(
+      `update events set fault = null, app_id = $1, type = 'license.created', user_id = null, data = '{}', created_at = now()
+     where event_id = $2`,
+      [app.app_id, rows[0]!.event_id],
+    );
+    await expect.poll(() => told.webhook(), { timeout: 10_000 }).toContain('license.created');
+    expect((await api.health()).body.message).toBe('operational');
+  },
+);
+
+test('an event of a type that only a newer version knows tells whom that version says', async () => {
+  const app = await newApp(api);
+  const told = await listen(app);
+  await whileUnpublished(async (database) => {
+    await app.patch({ name: 'new' });
+    await database.query(
+      `update events set type = 'machine.retired', audience = 'application'
+       where app_id = $1 and type = 'application.updated' and position is null`,
+      [app.app_id],
+    );
+  });
+  for (const hears of [told.webhook, told.stream, told.mqtt])
+    await expect.poll(hears, { timeout: 10_000 }).toContain('machine.retired');
+});
+
+test('an event that was damaged after it was published keeps nobody from reading the others', async () => {
+  const app = await newApp(api);
+  await app.patch({ name: 'one' });
+  await app.patch({ name: 'two' });
+  const database = await connectTo(service.databaseUrl);
+  const path = `/api/v2/dev/apps/${app.app_id}/events`;
+  const list = () => api.call<{ data: { type: string }[] }>('GET', path, undefined, { token: app.token });
+  await vi.waitFor(async () => expect((await list()).body.data).toHaveLength(3));
+  await database.query(
+    `update events set data = 'null' where event_id =
+       (select event_id from events where app_id = $1 order by sequence offset 1 limit 1)`,
+    [app.app_id],
+  );
+  const { status, body } = await list();
+  expect(status).toBe(200);
+  expect(body.data).toHaveLength(3);
+});
+
+test('a delivery that no request can be made of is given up, and those behind it are sent', async () => {
+  const app = await newApp(api);
+  const receiver = await startReceiver();
+  const { webhook_id } = await newWebhook(api, app, receiver.url, ['license.created']);
+  const database = await connectTo(service.databaseUrl);
+  const at = service.clock.now();
+  // More than are worked on at once, and before all others.
+  await database.query(
+    `insert into webhook_deliveries (delivery_id, webhook_id, event_id, type, cause, payload, next_attempt_at, created_at)
+     select 'dlv_0' || lpad(n::text, 25, '0'), $1, E'evt\\n' || n, 'license.created', 'replay', '{}', $2::timestamptz, $2::timestamptz
+     from generate_series(1, 120) n`,
+    [webhook_id, at],
+  );
+  await app.keys(1);
+  await expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(1);
+  await expect
+    .poll(
+      async () =>
+        (
+          await database.query<{ state: string; error: string }>(
+            `select distinct state, substring(error from 1 for 17) as error from webhook_deliveries
+             where webhook_id = $1 and event_id like E'evt\\n%'`,
+            [webhook_id],
+          )
+        ).rows,
+    )
+    .toEqual([{ state: 'failed', error: 'It cannot be sent' }]);
+});
