@@ -16,6 +16,7 @@ import { bindContract } from './http/contract.ts';
 import { protocolVersions, toolsOf } from './http/mcp/tools.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Payments } from './platform/payments/index.ts';
+import { createRestoration } from './restoration/restoration.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import type { Services } from './services.ts';
 
@@ -79,6 +80,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
     vpn,
     cluster,
     health: createHealth({ ...all, cluster }),
+    restoration: createRestoration({ ...agents, clock }),
     sandbox: createSandbox(tokens, keys, clock),
   };
   metrics.watch(all);

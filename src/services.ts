@@ -35,6 +35,7 @@ import type { BrokerFeed } from './relay/broker-feed.ts';
 import type { Relay } from './relay/relay.ts';
 import type { ResellerAccount } from './resellers/reseller-account.ts';
 import type { ResellerPayments, Resellers } from './resellers/resellers.ts';
+import type { Restoration } from './restoration/restoration.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { SecurityEvents } from './security-events/security-events.ts';
 import type { Sessions } from './sessions/sessions.ts';
@@ -80,6 +81,7 @@ export interface Services {
   readonly metrics: Metrics;
   readonly moderation: Moderation;
   readonly oauthClients: OAuthClients;
+  readonly restoration: Restoration;
   readonly passwords: Passwords;
   readonly plans: Plans;
   readonly planSubscriptions: PlanSubscriptions;

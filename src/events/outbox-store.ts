@@ -1,6 +1,22 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import { LONGEST_DATA_BYTES, type OutboxRow } from './outbox-state.ts';
+
+/** The largest `data` that is published, in bytes of JSON. */
+export const LONGEST_DATA_BYTES = 256 * 1024;
+
+/** What the numbering reads of an event: without its data when they are too long. */
+export interface OutboxRow {
+  readonly event_id: string;
+  readonly app_id: string;
+  readonly type: string;
+  readonly audience: string | null;
+  readonly user_id: string | null;
+  readonly session_digest: Buffer | null;
+  readonly data: unknown;
+  readonly data_bytes: number;
+  readonly created_at: Date;
+  readonly position: number;
+}
 
 /** An event whose data are too long is read without them. */
 const COLUMNS = `events.event_id, app_id, type, audience, user_id, session_digest, created_at, position,

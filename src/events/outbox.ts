@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import type { Logger } from '../platform/logger.ts';
 import { isRowFault, reasonOf } from '../platform/row-fault.ts';
-import { faultOf, type OutboxRow } from './outbox-state.ts';
+import { faultOf } from './event-fault.ts';
 import * as store from './outbox-store.ts';
+import type { OutboxRow } from './outbox-store.ts';
 import { advanceLog, tryHoldPosition, type NumberedRow } from './event-store.ts';
 import { toPublished, type PublishedEvent } from './published-event.ts';
 

@@ -74,6 +74,11 @@ export async function updateClient(
     .update({ ...rest, ...(metadata && { metadata: JSON.stringify(metadata) }) });
 }
 
+/** Every client that has a secret. */
+export async function listConfidentialClientIds(trx: Knex.Transaction): Promise<string[]> {
+  return trx<OAuthClientRow>('oauth_clients').whereNotNull('secret_sealed').pluck('client_id');
+}
+
 /** Notes that a client was used, once a day. */
 export async function touchClient(db: Knex, clientId: string, now: Date, since: Date): Promise<void> {
   await db('oauth_clients')

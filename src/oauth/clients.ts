@@ -74,6 +74,8 @@ export interface OAuthClients {
   deleteAll(actor: Actor): Promise<void>;
   /** @throws ApiError CLIENT_NOT_FOUND, INSUFFICIENT_SCOPE; VALIDATION_FAILED of a public client */
   rotateSecret(actor: Actor, held: readonly string[], clientId: string): Promise<string>;
+  /** Gives every client that has a secret one that nobody knows, until its developer rotates it. @returns how many */
+  replaceSecrets(trx: Knex.Transaction): Promise<number>;
   /** Seals secrets anew under the current master key. @returns how many it found */
   reseal(): Promise<number>;
   /** Deletes some of those that registered themselves and were not used for 90 days. @returns how many */
@@ -220,6 +222,15 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
         await audit.record(trx, actor, { action: 'oauth_client.secret_rotated', target: clientId });
         return secret;
       });
+    },
+
+    async replaceSecrets(trx) {
+      const clientIds = await store.listConfidentialClientIds(trx);
+      for (const clientId of clientIds) {
+        const secret_sealed = registeredClients.seal(clientId, newSecret());
+        await store.updateClient(trx, clientId, { secret_sealed });
+      }
+      return clientIds.length;
     },
 
     reseal: async () => (await registeredClients.reseal()) + (await records.reseal()),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { filesWith, sources, type Source } from './sources.ts';
 
 /** The entry points: they hand the environment over, open and start. */
-const ENTRIES = ['src/main.ts', 'src/seed.ts', 'src/migrate.ts'];
+const ENTRIES = ['src/main.ts', 'src/seed.ts', 'src/migrate.ts', 'src/restored.ts'];
 /** What the entry points are made of. */
 const STARTERS = [
   'src/serve.ts',
@@ -254,7 +254,7 @@ describe('packages stay where they belong', () => {
     // What a verification and a health check wait for are statements on a pool of their own.
     [
       'pg',
-      /^src\/(platform\/database\/|sessions\/session-(lookup|facts-store)\.ts|cluster\/(cluster|node-store)\.ts)/,
+      /^src\/(platform\/database\/|sessions\/session-(lookup|facts-store)\.ts|cluster\/(cluster|node-store)\.ts|events\/(events|outbox-store)\.ts)/,
     ],
     ['jose', /^src\/(tokens\/|signing-keys\/|agents\/(assertions|foreign-keys)\.ts)/],
     ['@node-rs/argon2', /^src\/passwords\//],
@@ -363,6 +363,7 @@ describe('time, randomness and environment are parameters', () => {
       'src/command.ts',
       'src/main.ts',
       'src/migrate.ts',
+      'src/restored.ts',
       'src/seed.ts',
     ]);
   });

@@ -14,6 +14,15 @@ export async function createTestDatabase(): Promise<string> {
   return databaseUrl(server, name);
 }
 
+/** A copy of a database to which nobody is connected, for the calling test file. @returns its address */
+export async function copyDatabase(url: string): Promise<string> {
+  const source = new URL(url.replace('postgresql:///', 'postgresql://host/')).pathname.slice(1);
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asAdmin((admin) => admin.query(`create database ${name} template ${source} strategy file_copy`));
+  atFileEnd(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)));
+  return databaseUrl(inject('postgres'), name);
+}
+
 /** Asks a database directly, for what no operation shows. The connection ends with the test. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

@@ -1,8 +1,5 @@
 import { isEventType, eventTypes } from './event-types.ts';
-import type { NumberedRow } from './event-store.ts';
-
-/** The largest `data` that is published, in bytes of JSON. */
-export const LONGEST_DATA_BYTES = 256 * 1024;
+import { LONGEST_DATA_BYTES, type OutboxRow } from './outbox-store.ts';
 
 /** Identifiers are levels of topics and headers of webhooks: no more than they need. */
 const IDENTIFIER = /^[\w-]{1,64}$/;
@@ -10,9 +7,6 @@ const TYPE = /^[a-z_]{1,32}\.[a-z_]{1,32}$/;
 /** ISO 8601 writes these years with four digits. */
 const [EARLIEST, LATEST] = [Date.parse('2000-01-01'), Date.parse('9999-12-31')];
 const DIGEST_BYTES = 32;
-
-/** What the numbering reads of an event: without its data when they are too long. */
-export type OutboxRow = Omit<NumberedRow, 'data'> & { readonly data: unknown; readonly data_bytes: number };
 
 /**
  * Why an event cannot be published; undefined when it can. A type that is not known here is no fault: a newer version may have

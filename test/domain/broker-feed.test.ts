@@ -1,0 +1,85 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { PublishedEvent, Taken } from '../../src/events/events.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { createBrokerFeed } from '../../src/relay/broker-feed.ts';
+
+const eventOf = (appId: string, position: number): PublishedEvent => ({
+  eventId: `evt_${position}`,
+  position,
+  type: 'application.updated',
+  audience: 'application',
+  appId,
+  userId: null,
+  sessionDigest: null,
+  data: {},
+  createdAt: new Date(0),
+});
+
+/** Feeds a broker with events until nothing is left, or as many times. @returns what was set aside and what is left */
+async function feed(events: readonly PublishedEvent[], refuses: (topic: string) => unknown, rounds: number) {
+  let left = [...events];
+  const refused = new Map<string, string>();
+  const over = Promise.withResolvers<void>();
+  let woken = () => {};
+  const { start } = createBrokerFeed({
+    events: {
+      async forBroker(take: (some: readonly PublishedEvent[]) => Promise<Taken>) {
+        const { done, refused: some = new Map<string, string>() } = await take(left);
+        for (const [id, reason] of some) refused.set(id, reason);
+        left = left.slice(done);
+        if ((rounds -= 1) <= 0 || left.length === 0) over.resolve();
+        else setImmediate(() => woken());
+        return false;
+      },
+    },
+    sessions: { idsOf: async () => new Map() },
+    relay: {
+      follow(follower) {
+        woken = () => follower(events[0]!);
+        return () => {};
+      },
+    },
+    broker: {
+      embedded: false,
+      async publish(topic) {
+        const error = refuses(topic);
+        if (error !== undefined) throw error;
+      },
+      ping: async () => {},
+      close: async () => {},
+    },
+    logger: createLogger('silent'),
+  });
+  const feeding = await start();
+  onTestFinished(() => feeding.stop());
+  await over.promise;
+  return { left: left.map(({ eventId }) => eventId), refused };
+}
+
+const EVENTS = [eventOf('app_a', 1), eventOf('app_b', 2), eventOf('app_a', 3)];
+
+test('an event to a topic that cannot be is set aside at once', async () => {
+  const { left, refused } = await feed(
+    EVENTS,
+    (topic) => (topic.includes('app_b') ? new TypeError('no topic') : undefined),
+    3,
+  );
+  expect(left).toEqual([]);
+  expect([...refused]).toEqual([['evt_2', 'TypeError: no topic']]);
+});
+
+test('an event that the broker does not take while it takes others is set aside after five times', async () => {
+  const { left, refused } = await feed(
+    EVENTS,
+    (topic) => (topic.includes('app_b') ? new Error('too large') : undefined),
+    20,
+  );
+  expect(left).toEqual([]);
+  expect([...refused.keys()]).toEqual(['evt_2']);
+});
+
+test('while the broker takes no event at all, all of them wait', async () => {
+  const { left, refused } = await feed(EVENTS, () => new Error('not allowed'), 20);
+  expect(left).toEqual(['evt_1', 'evt_2', 'evt_3']);
+  expect(refused.size).toBe(0);
+});
