@@ -12,7 +12,8 @@ export interface paths {
          * Ask whether the service is operational
          * @description Asks the database, the messaging broker and the cluster: whether this node has announced itself in the database,
          *     and how many nodes have. 200 when the service can work, 500 with `HEALTH_CHECK_FAILED`, which names the part, when
-         *     one of them is not operational. Needs no credentials and takes no payload, and may be asked 100 times a second.
+         *     one of them is not operational. `message` is `operational`, and says how many events are set aside while there are
+         *     any: everything else works. Needs no credentials and takes no payload, and may be asked 100 times a second.
          */
         get: operations["getHealth"];
         put?: never;
