@@ -48,6 +48,8 @@ export interface ContractOperation {
   /** What its limit counts for. */
   readonly rateLimit: string | undefined;
   readonly hashesPassword: boolean;
+  /** How large a body may be, where it has a limit of its own. */
+  readonly maxBytes: number | undefined;
   readonly deprecated: boolean;
   readonly codes: readonly string[];
   readonly parameters: readonly Parameter[];
@@ -74,6 +76,7 @@ interface RawOperation {
   readonly 'x-signature'?: 'required' | 'optional';
   readonly 'x-rate-limit'?: string;
   readonly 'x-hashes-password'?: boolean;
+  readonly 'x-max-bytes'?: number;
   readonly deprecated?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
@@ -125,6 +128,7 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
             .map(({ name, required }) => (required ? name : `${name}?`)),
           rateLimit: operation['x-rate-limit'],
           hashesPassword: operation['x-hashes-password'] === true,
+          maxBytes: operation['x-max-bytes'],
           deprecated: operation.deprecated ?? false,
           codes: operation['x-error-codes'] ?? [],
           parameters,

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request, type OutgoingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { bodyOf } from '../../support/exchange.ts';
+import { Api, type Answer, type CallOptions } from '../../support/api.ts';
+import { atFileEnd } from '../../support/at-file-end.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { spawnService, temporaryFolder } from '../../support/processes.ts';
+import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../../support/service.ts';
+import { openPool } from './pool.ts';
+
+/** No request may hold the process for so long, in milliseconds of processor time. */
+export const LIMIT_MS = 50;
+/** What happens once may be garbage that is collected, or code that is compiled: a stall comes again. */
+const ATTEMPTS = 4;
+/** So many are sent before the probe is asked, which takes as long as they do. */
+const AT_ONCE = 12;
+const ASKED_EVERY_MS = 20;
+
+/** Something that is sent to the service. */
+export interface Attack {
+  readonly name: string;
+  readonly send: () => Promise<number>;
+}
+
+/** Calls a service without a look at what it answers, once it is told to. */
+export class QuickApi extends Api {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  quick = false;
+
+  override async call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Answer<Body>> {
+    if (!this.quick) return super.call(method, path, body, options);
+    const { token, headers } = options;
+    return this.send<Body>(method, path, body as string | Uint8Array | undefined, {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    });
+  }
+
+  /** Sends a request as it is. @returns the answer; of one without an end its beginning */
+  send<Body = unknown>(
+    method: string,
+    path: string,
+    body: string | Uint8Array | undefined,
+    headers: OutgoingHttpHeaders,
+  ): Promise<Answer<Body>> {
+    return new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(this.baseUrl);
+      const options = { hostname, port, method, path, headers, agent: this.#agent };
+      const sent = request(options, (response) => {
+        const answered = new Headers(response.headers as Record<string, string>);
+        let text = '';
+        const end = () =>
+          resolve({
+            status: response.statusCode!,
+            headers: answered,
+            body: bodyOf({ headers: answered, text }) as Body,
+          });
+        if (String(answered.get('content-type')).startsWith('text/event-stream')) {
+          response.destroy();
+          return end();
+        }
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          if (text.length < 1_000_000) text += part;
+        });
+        response.on('end', end).on('error', reject);
+      });
+      // What is refused before its end may be cut off.
+      sent.on('error', reject).end(body);
+    });
+  }
+}
+
+/** Starts the service as a process of its own, under a probe of its event loop. */
+export async function startWatched() {
+  const dataDir = await temporaryFolder(atFileEnd);
+  const databaseUrl = await createTestDatabase();
+  const socketPath = join(dataDir, `${randomBytes(4).toString('hex')}.sock`);
+  const probePath = fileURLToPath(new URL('stall-probe.ts', import.meta.url));
+  const { api: spawned } = await spawnService(
+    {
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      MASTER_KEY,
+      ADMIN_TOKEN,
+      NODE_OPTIONS: `--import=${probePath}`,
+      STALL_PROBE: socketPath,
+      LOG_LEVEL: 'error',
+    },
+    atFileEnd,
+  );
+  const api = new QuickApi(spawned.baseUrl);
+  const probe = connect(socketPath);
+  probe.on('error', () => {});
+  const knex = openPool(databaseUrl);
+  atFileEnd(async () => {
+    probe.destroy();
+    await knex.destroy();
+  });
+  const clock = { now: () => new Date() };
+  const seen = new Set<number>();
+
+  /** Sends something again and again. @returns for how long it holds the loop, however it is repeated */
+  async function heldBy({ send }: Attack): Promise<number> {
+    let least = Infinity;
+    for (let attempt = 0; attempt < ATTEMPTS && least > LIMIT_MS; attempt += 1) {
+      await longestOf(probe);
+      await send();
+      least = Math.min(least, await longestOf(probe));
+    }
+    return least;
+  }
+
+  return {
+    api,
+    clock,
+    database: { knex },
+    mailbox: () => readMails(join(dataDir, 'mail')),
+    /** The statuses of what was sent so far. */
+    seen,
+    /** Sends all of them, and those again that might have held the process. @returns those that do so each time */
+    async stallsOf(attacks: readonly Attack[]): Promise<string[]> {
+      const suspects: Attack[] = [];
+      await longestOf(probe);
+      for (let start = 0; start < attacks.length; start += AT_ONCE) {
+        const some = attacks.slice(start, start + AT_ONCE);
+        for (const { send } of some) seen.add(await send());
+        if ((await longestOf(probe)) > LIMIT_MS) suspects.push(...some);
+      }
+      const found: string[] = [];
+      for (const suspect of suspects) {
+        const held = await heldBy(suspect);
+        if (held > LIMIT_MS) found.push(`${suspect.name}: ${Math.round(held)} ms`);
+      }
+      return found;
+    },
+    /** Asks for the health on a connection of its own, fifty times a second. @returns ends it, and tells the statuses */
+    askForHealth: () => askForHealth(new QuickApi(spawned.baseUrl)),
+  };
+}
+
+export type Watched = Awaited<ReturnType<typeof startWatched>>;
+
+function askForHealth(api: QuickApi): () => Promise<ReadonlySet<number>> {
+  const statuses = new Set<number>();
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      const started = performance.now();
+      statuses.add((await api.send('GET', '/health', undefined, {})).status);
+      await delay(Math.max(0, ASKED_EVERY_MS - (performance.now() - started)));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await asking;
+    return statuses;
+  };
+}
+
+/** The longest time that the loop was held since this was last asked. */
+function longestOf(probe: Socket): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const gone = () => reject(new Error('the service is gone'));
+    probe.once('close', gone).once('data', (line: Buffer) => {
+      probe.off('close', gone);
+      resolve(Number(line.toString()));
+    });
+    probe.write('\n');
+  });
+}
