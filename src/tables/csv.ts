@@ -1,6 +1,6 @@
-import { Readable, pipeline } from 'node:stream';
 import { CsvError, parse, type Parser } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
+import { createBreaths } from '../platform/breaths.ts';
 import {
   LONGEST_LINE,
   MOST_BLANK_LINES,
@@ -59,53 +59,72 @@ export async function* readCsv<Column extends string>(
   text: AsyncIterable<string> | Iterable<string>,
   columns: Readonly<Record<Column, boolean>>,
 ): AsyncGenerator<Line<Column> | UnreadableLine> {
+  const read: ParsedRecord[] = [];
   const parser = parse({
-    info: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
+    on_record: (record: readonly string[], { lines }) => {
+      read.push({ record, line: lines });
+      return null;
+    },
   });
-  // What fails fails the parser, and so the loop.
-  pipeline(Readable.from(untilTooManyBlank(text, parser)), parser, () => {});
   let names: readonly string[] | undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
+    for await (const { record, line } of recordsOf(text, parser, read)) {
       if (!names) {
         names = record.map((name) => name.trim());
         const fault = headingFault(names, columns);
-        if (fault !== undefined) return yield { line: info.lines, fault };
+        if (fault !== undefined) return yield { line, fault };
       } else if (record.length === names.length) {
         const cells = names.map((name, index) => [name, withFormula(record[index]!)] as const);
-        yield { line: info.lines, cells: cellsOf<Column>(cells) };
+        yield { line, cells: cellsOf<Column>(cells) };
       } else {
-        yield { line: info.lines, fault: `has ${record.length} cells instead of ${names.length}` };
+        yield { line, fault: `has ${record.length} cells instead of ${names.length}` };
       }
     }
   } catch (error) {
-    if (error instanceof TooManyBlankLines)
-      return yield { line: parser.info.lines, fault: TOO_MANY_BLANK_LINES };
     if (!(error instanceof CsvError)) throw error;
     const { lines = 1 } = error as { readonly lines?: number };
-    yield { line: lines, fault: 'is not a line of CSV by RFC 4180: see its quotes and its length' };
+    return yield { line: lines, fault: 'is not a line of CSV by RFC 4180: see its quotes and its length' };
+  }
+  if (parser.info.empty_lines > MOST_BLANK_LINES) {
+    yield { line: parser.info.lines, fault: TOO_MANY_BLANK_LINES };
   }
 }
 
-class TooManyBlankLines extends Error {}
-
-/** The parser leaves blank lines out without a word. @throws TooManyBlankLines */
-async function* untilTooManyBlank(
+/**
+ * The records of a text. Each part is parsed when those of the part before have been taken: as a stream, the parser would
+ * read on meanwhile, and hold up everybody else for all of it.
+ * @param read where the parser puts them
+ * @throws CsvError, and what the text throws
+ */
+async function* recordsOf(
   text: AsyncIterable<string> | Iterable<string>,
-  { info }: Parser,
-): AsyncGenerator<string> {
+  parser: Parser,
+  read: ParsedRecord[],
+): AsyncGenerator<ParsedRecord> {
+  const breathe = createBreaths();
+  let failure: unknown;
+  parser.on('error', (error) => (failure = error));
   for await (const part of text) {
-    if (info.empty_lines > MOST_BLANK_LINES) throw new TooManyBlankLines();
-    yield part;
+    await new Promise<unknown>((resolve) => parser.write(part, resolve));
+    if (failure !== undefined) throw failure;
+    for (const record of read.splice(0)) {
+      yield record;
+      await breathe();
+    }
+    // The parser leaves blank lines out without a word.
+    if (parser.info.empty_lines > MOST_BLANK_LINES) return;
   }
+  await new Promise<unknown>((resolve) => parser.end(resolve));
+  if (failure !== undefined) throw failure;
+  yield* read;
 }
 
 interface ParsedRecord {
   readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  readonly line: number;
 }
 
 function headingFault(

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { newApp, newDeveloper } from '../../support/fixtures.ts';
+import { buy, sellPlan } from '../../support/billing.ts';
 import { licensesOf } from '../../operations/support/licenses.ts';
+import { newReseller } from '../../operations/support/resellers.ts';
 import { startWatched } from '../support/stalls.ts';
 
 const MIB = 1_048_576;
@@ -10,11 +12,9 @@ const service = await startWatched();
 const { api, stallsOf } = service;
 const developer = await newDeveloper(api);
 const app = await newApp(api, developer);
-const { body: reseller } = await api.post<{ reseller_id: string }>(
-  '/api/v2/dev/resellers',
-  { name: 'R' },
-  developer,
-);
+const size = { max_users_per_app: 1_000_000, max_licenses: null };
+await buy(api, developer, await sellPlan(api, size));
+const reseller = await newReseller(api, app);
 const keys = await licensesOf(api, app).create(250);
 api.quick = true;
 
@@ -137,7 +137,7 @@ test.each<[string, number, () => Promise<number>]>([
   ['all users as JSON', 200, () => send('GET', `${own}/users/export`, '', undefined, { accept: JSON_LINES })],
   ['all keys', 200, () => send('GET', `${own}/licenses/export`, '', undefined)],
   ['statistics', 200, () => send('GET', `${own}/statistics`, '', undefined)],
-  ['the deletion of unused keys', 200, () => send('DELETE', `${own}/licenses/unused`, '', undefined)],
+  ['the deletion of unused keys', 200, () => send('DELETE', `${own}/licenses?status=unused`, '', undefined)],
 ])('%s', { timeout: 60_000 }, async (name, status, once) => {
   await expectNoStall(status, name, once);
 });
@@ -159,4 +159,28 @@ test.each([
     send: () => send(isPrices ? 'PUT' : 'POST', path, 'application/json', body),
   }));
   expect(await stallsOf(attacks)).toEqual([]);
+});
+
+test('an address of which each part could be the domain', async () => {
+  const assertions = [
+    `@${'@.'.repeat(1_000)}${'..'.repeat(600)} `,
+    `a@${'a.'.repeat(8_000)} `,
+    `${'@'.repeat(16_000)} `,
+  ];
+  const attacks = assertions.map((assertion) => ({
+    name: assertion.slice(0, 24),
+    send: () =>
+      post('/api/v1/agent/register', {
+        type: 'identity_assertion',
+        assertion_type: 'verified_email',
+        assertion,
+      }),
+  }));
+  expect(await stallsOf(attacks)).toEqual([]);
+});
+
+test('a payment with many blanks in it', async () => {
+  const authorization = `Payment T${' '.repeat(15_000)}M`;
+  const attack = { name: 'blanks', send: () => send('GET', '/api/v1', '', undefined, { authorization }) };
+  expect(await stallsOf([attack])).toEqual([]);
 });

@@ -18,6 +18,8 @@ export const LIMIT_MS = 50;
 const ATTEMPTS = 4;
 /** So many are sent before the probe is asked, which takes as long as they do. */
 const AT_ONCE = 12;
+/** Answers that are longer, in characters, are not kept. */
+const LONGEST_READ = 1_000_000;
 const ASKED_EVERY_MS = 20;
 
 /** Something that is sent to the service. */
@@ -63,7 +65,7 @@ export class QuickApi extends Api {
           resolve({
             status: response.statusCode!,
             headers: answered,
-            body: bodyOf({ headers: answered, text }) as Body,
+            body: (text.length > LONGEST_READ ? text : bodyOf({ headers: answered, text })) as Body,
           });
         if (String(answered.get('content-type')).startsWith('text/event-stream')) {
           response.destroy();
@@ -71,7 +73,7 @@ export class QuickApi extends Api {
         }
         response.setEncoding('utf8');
         response.on('data', (part: string) => {
-          if (text.length < 1_000_000) text += part;
+          if (text.length <= LONGEST_READ) text += part;
         });
         response.on('end', end).on('error', reject);
       });
