@@ -1,6 +1,6 @@
 import { CsvError, parse, type Parser } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
-import { createBreaths } from '../platform/breaths.ts';
+import { createPace } from '../platform/pace.ts';
 import {
   LONGEST_LINE,
   MOST_BLANK_LINES,
@@ -104,7 +104,7 @@ async function* recordsOf(
   parser: Parser,
   read: ParsedRecord[],
 ): AsyncGenerator<ParsedRecord> {
-  const breathe = createBreaths();
+  const pace = createPace();
   let failure: unknown;
   parser.on('error', (error) => (failure = error));
   for await (const part of text) {
@@ -112,7 +112,7 @@ async function* recordsOf(
     if (failure !== undefined) throw failure;
     for (const record of read.splice(0)) {
       yield record;
-      await breathe();
+      await pace();
     }
     // The parser leaves blank lines out without a word.
     if (parser.info.empty_lines > MOST_BLANK_LINES) return;

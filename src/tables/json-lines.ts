@@ -1,4 +1,4 @@
-import { createBreaths } from '../platform/breaths.ts';
+import { createPace } from '../platform/pace.ts';
 import { countMembersWritten } from '../platform/json-text.ts';
 import {
   LONGEST_LINE,
@@ -27,11 +27,11 @@ export async function* readJsonLines<Column extends string>(
 ): AsyncGenerator<Line<Column> | UnreadableLine> {
   let line = 0;
   let blank = 0;
-  const breathe = createBreaths();
+  const pace = createPace();
   for await (const lines of splitLines(text)) {
     for (const written of lines) {
       line += 1;
-      await breathe();
+      await pace();
       if (written.length > LONGEST_LINE) return yield { line, fault: 'is too long' };
       if (written.trim() !== '') yield { line, ...readObject(written, columns, numbers) };
       else if ((blank += 1) > MOST_BLANK_LINES) return yield { line, fault: TOO_MANY_BLANK_LINES };

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts';
-import { createBreaths } from '../platform/breaths.ts';
+import { createPace } from '../platform/pace.ts';
 
 /** Bytes that are read in one go: some milliseconds, also for the shortest of rows. */
 const READ_AT_ONCE = 1_024;
@@ -19,11 +19,11 @@ export async function* textOf(
       throw new ApiError('MALFORMED_REQUEST', { detail: 'The body is not valid UTF-8.', cause });
     }
   };
-  const breathe = createBreaths();
+  const pace = createPace();
   for await (const part of upload) {
     for (let start = 0; start < part.length; start += READ_AT_ONCE) {
       yield decode(part.subarray(start, start + READ_AT_ONCE));
-      await breathe();
+      await pace();
     }
   }
   yield decode();

@@ -59,7 +59,7 @@ test.each<[string, number, string, () => string]>([
     () => `username,email,tier,days\n${rows(8_000, (n) => `${n},${n}@example.com,Pro,30`)}`,
   ],
   ['8,000 lines', 201, JSON_LINES, () => rows(8_000, (n) => `{"username":"${n}","tier":"Pro","days":30}`)],
-  ['50,000 short rows', 201, CSV, () => `username\n${rows(50_000, (n) => n)}`],
+  ['20,000 short rows', 201, CSV, () => `username\n${rows(20_000, (n) => n)}`],
   ['rows that are faulty', 400, CSV, () => `username,role\n${rows(40_000, (n) => `${n},\u0000`)}`],
   ['rows of one name', 400, CSV, () => `username\n${'a\n'.repeat(50_000)}`],
   ['rows of no cells', 400, CSV, () => `username,email\n${'a\n'.repeat(50_000)}`],
