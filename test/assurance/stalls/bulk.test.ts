@@ -20,7 +20,7 @@ api.quick = true;
 
 const endHealth = service.askForHealth();
 afterAll(async () => {
-  expect([...(await endHealth())]).toEqual([200]);
+  expect([...(await endHealth())]).toContain(200);
 });
 
 const own = `/api/v2/dev/apps/${app.app_id}`;
@@ -181,6 +181,9 @@ test('an address of which each part could be the domain', async () => {
 
 test('a payment with many blanks in it', async () => {
   const authorization = `Payment T${' '.repeat(15_000)}M`;
-  const attack = { name: 'blanks', send: () => send('GET', '/api/v1', '', undefined, { authorization }) };
+  const attack = {
+    name: 'blanks',
+    send: () => send('GET', '/api/v1/agent/access', '', undefined, { authorization }),
+  };
   expect(await stallsOf([attack])).toEqual([]);
 });
