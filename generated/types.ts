@@ -1547,6 +1547,8 @@ export interface paths {
          *     - `duration_days`: 1 to 36500; empty for a lifetime.
          *     - `note`, `redeem_by` (RFC 3339) and `status` (`unused` or `banned`) may be left out or empty.
          *
+         *     A table may have up to 100,000 blank lines, which are skipped, and no line may be longer than 16,384 characters.
+         *
          *     An apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there. Faulty
          *     lines are in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
          *
@@ -1894,6 +1896,8 @@ export interface paths {
          *     | `tier` | One of the application's tiers; goes with `days` or `expires_at`. |
          *     | `days` | Whole days from now, 1 to 36500. |
          *     | `expires_at` | A moment to come; `9999-12-31T23:59:59.999Z` is a lifetime. |
+         *
+         *     A table may have up to 100,000 blank lines, which are skipped, and no line may be longer than 16,384 characters.
          *
          *     In CSV an apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there.
          *
@@ -5933,7 +5937,7 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The body is larger than 128 KiB. */
+        /** @description The body is larger than the operation takes, 128 KiB unless it says otherwise. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
