@@ -6,6 +6,7 @@ import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import { openToOrigins } from './cors.ts';
 import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
+import { readOAuthBody } from './oauth-body.ts';
 import { fieldOf, formFault, isForeign, readForm } from './forms.ts';
 
 type At = Parameters<Services['authorizationServer']['interaction']>[0];
@@ -157,6 +158,14 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     router.all(path, async (request, response, next) => {
       const isTaken = methods.includes(request.method === 'HEAD' ? 'GET' : request.method);
       if (!isTaken) return next('router');
+      try {
+        await readOAuthBody(request, path);
+      } catch (error) {
+        if (!FOR_PROGRAMS.includes(path)) throw error;
+        const { status, headers, error: code, description } = surfaceOf(request, response).fault(error);
+        response.status(status).set(headers).json({ error: code, error_description: description });
+        return;
+      }
       await authorizationServer.handle(request, response, surfaceOf(request, response));
     });
   }

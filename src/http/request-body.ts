@@ -7,6 +7,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Exchange } from './contract.ts';
 import { takesKeys } from './idempotency.ts';
 import { countHeader } from './request-fault.ts';
+import { parseStrictForm } from './strict-form.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { HELD_BYTES, STORED_BYTES, UploadPace } from './upload-pace.ts';
 
@@ -28,12 +29,40 @@ const NONE: JsonBody = { bytes: Buffer.alloc(0), value: undefined };
  * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_JSON, MALFORMED_REQUEST
  */
 export async function readJsonBody(request: IncomingMessage, limit: number = BODY_LIMIT): Promise<JsonBody> {
+  const bytes = await readBytes(request, 'application/json', limit);
+  return bytes.length === 0 ? NONE : { bytes, value: parseStrictJson(bytes) };
+}
+
+/** A form as it came and as it reads. */
+export interface FormBody {
+  readonly bytes: Buffer;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads and parses the form in the body of a request; a request without a body has no fields.
+ * @param limit in bytes
+ * @param mostFields how many fields it may have; 100 unless given
+ * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST
+ */
+export async function readFormBody(
+  request: IncomingMessage,
+  limit: number,
+  mostFields?: number,
+): Promise<FormBody> {
+  const bytes = await readBytes(request, 'application/x-www-form-urlencoded', limit);
+  return { bytes, fields: parseStrictForm(bytes, mostFields) };
+}
+
+/** @returns none for a request without a body */
+async function readBytes(request: IncomingMessage, mediaType: string, limit: number): Promise<Buffer> {
   const { headers } = request;
-  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return NONE;
-  assertMediaType(request, ['application/json']);
-  let bytes: Buffer;
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) {
+    return NONE.bytes;
+  }
+  assertMediaType(request, [mediaType]);
   try {
-    bytes = await getRawBody(request, { length: headers['content-length'] ?? null, limit });
+    return await getRawBody(request, { length: headers['content-length'] ?? null, limit });
   } catch (error) {
     // Lets the rest of the body run off, so that the client gets to read the answer.
     request.resume();
@@ -42,7 +71,6 @@ export async function readJsonBody(request: IncomingMessage, limit: number = BOD
     }
     throw new ApiError('MALFORMED_REQUEST', { detail: 'The body broke off.', cause: error });
   }
-  return bytes.length === 0 ? NONE : { bytes, value: parseStrictJson(bytes) };
 }
 
 /** What a body may have that is no JSON and whose operation names no other limit. */

@@ -18,6 +18,6 @@ test.each(['/oauth/interaction/x', `/agent/claim/${'x'.repeat(43)}`, '/account/p
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' },
       body: 'no gzip',
     });
-    expect(status).toBe(400);
+    expect(status).toBe(415);
   },
 );
