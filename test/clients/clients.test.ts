@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/processes.ts';
+import { signatureOf } from '../support/response-signature.ts';
 import { clients, run, VECTORS } from './support/clients.ts';
 import { APP, SESSION, signed, startStandIn, type Answer, type Call } from './support/stand-in.ts';
 
@@ -9,6 +10,11 @@ type Body = Record<string, unknown>;
 interface Vector extends Body {
   readonly name: string;
   readonly result: Body;
+}
+
+interface Vectors {
+  readonly vectors: Vector[];
+  readonly grace: { readonly steps: { may_run: boolean; wait?: number }[] }[];
 }
 
 const USER = ['Zoë 😀', 'p"ä\\s\nswörd', 'a-machine'] as const;
@@ -20,16 +26,25 @@ const FORGERIES: Record<string, (body: Body, call: Call) => Body | string> = {
   'with an empty signature': (body) => ({ ...body, signature: '' }),
   'with null for a signature': (body) => ({ ...body, signature: null }),
   'with a truncated signature': (body) => ({ ...body, signature: String(body['signature']).slice(0, 32) }),
-  'with the signature of another secret': ({ signature: _, ...result }, { body }) =>
-    signed(result, body['nonce'], 'sk_another'),
-  'with the signature for another nonce': ({ signature: _, ...result }) =>
-    signed(result, '00000000000000000000000000000000'),
-  'with the signature for an empty nonce': ({ signature: _, ...result }) => signed(result, ''),
+  'with the signature of another secret': ({ signature: _, ...result }, call) =>
+    signed(result, call, { secret: 'sk_another' }),
+  'with the signature for another nonce': ({ signature: _, ...result }, call) =>
+    signed(result, call, { nonce: '00000000000000000000000000000000' }),
+  'with the signature for an empty nonce': ({ signature: _, ...result }, call) =>
+    signed(result, call, { nonce: '' }),
+  'with the signature of version 1': ({ signature: _, ...result }, { body }) => ({
+    ...result,
+    signature: signatureOf(APP, String(body['nonce']), result),
+  }),
+  'with the signature of another operation': ({ signature: _, ...result }, call) =>
+    signed(result, { ...call, operation: 'login-license' }),
+  'with the signature for another body': ({ signature: _, ...result }, call) =>
+    signed(result, { ...call, text: `${call.text} ` }),
   'with a member changed': (body) => ({ ...body, status: 'Success' }),
   'with a member added': (body) => ({ ...body, subscription_tier: 'VIP' }),
   'with a member given twice': (body) => JSON.stringify(body).replace(/}$/, ',"token":"forged"}'),
-  'with a number where null was signed': ({ signature: _, ...result }, { body }) =>
-    JSON.stringify(signed({ ...result, limit: null }, body['nonce'])).replace('null', '1e999'),
+  'with a number where null was signed': ({ signature: _, ...result }, call) =>
+    JSON.stringify(signed({ ...result, limit: null }, call)).replace('null', '1e999'),
 };
 
 describe.each(clients)('$name', ({ missing, build }) => {
@@ -46,10 +61,10 @@ describe.each(clients)('$name', ({ missing, build }) => {
   describe('test vectors', () => {
     /** Its outcome with vectors of which the last is changed. */
     async function withLastVector(change: (vector: Vector) => Body) {
-      const { vectors } = JSON.parse(await readFile(VECTORS, 'utf8')) as { vectors: Vector[] };
+      const { vectors, grace } = JSON.parse(await readFile(VECTORS, 'utf8')) as Vectors;
       const file = join(await temporaryFolder(), 'vectors.json');
       const changed = [...vectors.slice(0, -1), change(vectors.at(-1)!)];
-      await writeFile(file, JSON.stringify({ vectors: changed }));
+      await writeFile(file, JSON.stringify({ vectors: changed, grace }));
       return client('vectors', file);
     }
 
@@ -66,14 +81,26 @@ describe.each(clients)('$name', ({ missing, build }) => {
       ['secret', ({ secret }: Vector) => ({ secret: `${secret}x` })],
       ['body', ({ body }: Vector) => ({ body: `${body} ` })],
       ['body_hex', ({ body_hex }: Vector) => ({ body_hex: `${body_hex}20` })],
-      ['x_signature', ({ x_signature }: Vector) => ({ x_signature: flip(x_signature) })],
+      ['operation', ({ operation }: Vector) => ({ operation: `${operation}x` })],
+      ['timestamp', ({ timestamp }: Vector) => ({ timestamp: `${timestamp}0` })],
+      ['x_signature_v2', ({ x_signature_v2 }: Vector) => ({ x_signature_v2: flip(x_signature_v2) })],
       ['nonce', ({ nonce }: Vector) => ({ nonce: `${nonce}0` })],
       ['result', ({ result }: Vector) => ({ result: { ...result, valid: false } })],
       ['jcs', ({ jcs }: Vector) => ({ jcs: ` ${jcs}` })],
-      ['signature', ({ signature }: Vector) => ({ signature: flip(signature) })],
+      ['signature_v2', ({ signature_v2 }: Vector) => ({ signature_v2: flip(signature_v2) })],
     ])('a changed %s is noticed, also in the last vector', async (_, change) => {
       const outcome = await withLastVector((vector) => ({ ...vector, ...change(vector) }));
       expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\S/) });
+    });
+
+    test.each(['may_run', 'wait'])('a changed %s of the grace is noticed', async (member) => {
+      const { vectors, grace } = JSON.parse(await readFile(VECTORS, 'utf8')) as Vectors;
+      const step = grace[1]!.steps[1]!;
+      if (member === 'may_run') step.may_run = !step.may_run;
+      else step.wait! += 1;
+      const file = join(await temporaryFolder(), 'vectors.json');
+      await writeFile(file, JSON.stringify({ vectors, grace }));
+      expect(await client('vectors', file)).toMatchObject({ code: 1, stdout: '' });
     });
 
     test('no vectors are no agreement', async () => {
@@ -157,8 +184,8 @@ describe.each(clients)('$name', ({ missing, build }) => {
       ['absent', {}],
     ])('takes no verification in which valid is %s', async (_, valid) => {
       const { baseUrl } = await startStandIn(
-        forging('verify-session', (_body, { body }) =>
-          signed({ status: 'success', user_id: 'usr_1', ...valid }, body['nonce']),
+        forging('verify-session', (_body, call) =>
+          signed({ status: 'success', user_id: 'usr_1', ...valid }, call),
         ),
       );
       expect((await demo(baseUrl)).stderr).toMatch(/^SESSION_INVALID: /);
@@ -220,6 +247,60 @@ describe.each(clients)('$name', ({ missing, build }) => {
       expect(calls).toHaveLength(2);
       // The client's clock goes on between the correction and the signature.
       expect(Math.abs(calls[1]!.timestamp - Date.parse('2000-02-29T12:00:00.000Z'))).toBeLessThan(DAY / 24);
+    });
+
+    describe('guarded', () => {
+      const guard = (baseUrl: string, checks: number) =>
+        client('guard', baseUrl, APP.app_id, APP.secret, SESSION, 'a-machine', String(checks));
+      const started = /^started: next check in (3|4|5|6|7|8|9)\d\d s\r?\n/;
+      /** A service that from its second call on is somebody else. */
+      const later = (answer: Answer) => (right: Answer, _call: Call, calls: readonly Call[]) =>
+        calls.length > 1 ? answer : right;
+      const YEARS_31 = { 'retry-after': '977616000' };
+
+      test('starts and goes on while the session is valid', async () => {
+        const { baseUrl } = await startStandIn();
+        const { code, stdout } = await guard(baseUrl, 1);
+        expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(started) });
+        expect(stdout).toContain('goes on');
+      });
+
+      test('does not start while the network is blocked, whatever its token', async () => {
+        const outcome = await guard('http://127.0.0.1:1', 3);
+        expect(outcome).toMatchObject({
+          code: 1,
+          stdout: '',
+          stderr: expect.stringMatching(/^UNREACHABLE: /),
+        });
+      });
+
+      test.each([429, 503, 500])('does not start on a %i, however long it asks to wait', async (status) => {
+        const problem = { code: 'SERVICE_UNAVAILABLE', detail: 'Later.' };
+        const { baseUrl } = await startStandIn(() => ({ status, body: problem, headers: YEARS_31 }));
+        expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
+      });
+
+      test('does not start for an emulator that knows no secret', async () => {
+        const body = { status: 'success', valid: true, user_id: 'usr_1', signature: '0'.repeat(64) };
+        const { baseUrl } = await startStandIn(() => ({ status: 200, body }));
+        expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
+      });
+
+      test('once started, believes a Retry-After of 31 years for 300 seconds', async () => {
+        const { baseUrl } = await startStandIn(later({ status: 503, body: '', headers: YEARS_31 }));
+        const { code, stdout } = await guard(baseUrl, 1);
+        expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(started) });
+        expect(stdout).toMatch(/goes on: next check in 300 s/);
+      });
+
+      test.each([
+        ['a refusal', 401, '{"code":"SESSION_INVALID"}'],
+        ['a response that nobody signed', 200, '{"status":"success","valid":true,"user_id":"usr_1"}'],
+      ])('ends on %s', async (_, status, body) => {
+        const { baseUrl, calls } = await startStandIn(later({ status, body }));
+        expect(await guard(baseUrl, 5)).toMatchObject({ code: 1, stdout: expect.stringMatching(started) });
+        expect(calls).toHaveLength(2);
+      });
     });
 
     test('fails when nobody listens', async () => {

@@ -1,4 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DAY } from '../support/clock.ts';
 import { newApp, newHwid, newUser, unique, type App } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -9,6 +13,19 @@ const service = await startTestService();
 /** Sets the clock of the service to the machine's, by which the clients sign, and so much further. */
 function setClock(ahead: number): void {
   service.clock.advance(Date.now() + ahead - service.clock.now().getTime());
+}
+
+/** A relay that answers every call with an unsigned license login of its own. @returns its address */
+async function startRelay(own: object): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { nonce } = (await json(request)) as { nonce: string };
+    const { status, body } = await service.api.post('/api/v2/client/login-license', { ...own, nonce });
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 const STEPS = [
@@ -60,6 +77,21 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     const stranger = [service.baseUrl, app.app_id, `${app.secret}x`, username, password, hwid];
     const { stderr } = await run(command[0]!, [...command.slice(1), 'demo', ...stranger]);
     expect(stderr).toMatch(/^INVALID_APP_CREDENTIALS: /);
+  });
+
+  test('does not run behind a relay that holds a license and no secret', async () => {
+    setClock(0);
+    const relayed = await newApp(service.api);
+    // The client is safe by itself, whatever the application gives to unsigned requests.
+    await relayed.patch({ bind_responses: false });
+    const [license_key] = await relayed.keys(1);
+    const url = await startRelay({ app_id: relayed.app_id, license_key, hwid: newHwid() });
+    const program = [...command.slice(1), 'demo', url, relayed.app_id, relayed.secret];
+    const { stdout, stderr } = await run(command[0]!, [...program, 'ada', 'made up', newHwid()]);
+    expect({ stdout, stderr }).toEqual({
+      stdout: '',
+      stderr: expect.stringMatching(/^RESPONSE_SIGNATURE_INVALID: /),
+    });
   });
 
   test('on a machine whose clock is a day behind', async () => {

@@ -1,21 +1,25 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { describe, expect, test } from 'vitest';
+import { boundRequestSignatureOf } from '../support/response-signature.ts';
 import { CLIENTS, run, VECTORS } from './support/clients.ts';
 
 interface Vector {
   readonly name: string;
   readonly secret: string;
+  readonly operation: string;
   readonly timestamp: string;
   readonly body: string;
   readonly body_hex: string;
   readonly x_signature: string;
+  readonly x_signature_v2: string;
   readonly nonce: string;
   readonly result: Record<string, unknown>;
   readonly jcs: string;
   readonly signature: string;
+  readonly signature_v2: string;
 }
 
 const { vectors } = JSON.parse(await readFile(VECTORS, 'utf8')) as { vectors: readonly Vector[] };
@@ -27,6 +31,9 @@ describe.each(vectors)('$name', (vector) => {
     const bytes = Buffer.from(vector.body_hex, 'hex');
     expect(bytes).toEqual(Buffer.from(vector.body, 'utf8'));
     expect(hmac(vector.secret, bytes)).toBe(vector.x_signature);
+    const { operation, timestamp } = vector;
+    const bound = boundRequestSignatureOf(vector, { operation, body: bytes }, timestamp);
+    expect(bound).toBe(vector.x_signature_v2);
     expect(vector.timestamp).toMatch(/^\d{13}$/);
     expect(JSON.parse(vector.body)).toMatchObject({ app_id: expect.any(String), nonce: vector.nonce });
     expect(vector.nonce.length).toBeGreaterThanOrEqual(8);
@@ -37,11 +44,21 @@ describe.each(vectors)('$name', (vector) => {
     expect(vector.result).not.toHaveProperty('signature');
     expect(canonicalize(vector.result)).toBe(vector.jcs);
     expect(hmac(vector.secret, `${vector.nonce}.${vector.jcs}`)).toBe(vector.signature);
+    const digest = createHash('sha256').update(vector.body).digest('hex');
+    const lines = ['latchkey-response-v2', vector.operation, digest, vector.nonce, vector.jcs];
+    expect(hmac(vector.secret, lines.join('\n'))).toBe(vector.signature_v2);
   });
 });
 
 test('no two vectors are alike', () => {
-  for (const member of ['name', 'x_signature', 'nonce', 'signature'] as const) {
+  for (const member of [
+    'name',
+    'x_signature',
+    'x_signature_v2',
+    'nonce',
+    'signature',
+    'signature_v2',
+  ] as const) {
     expect(new Set(vectors.map((vector) => vector[member])).size).toBe(vectors.length);
   }
 });
@@ -57,7 +74,8 @@ describe('README', async () => {
       [
         'POST /api/v2/client/login HTTP/1.1',
         'Content-Type: application/json',
-        `x-signature: ${login!.x_signature}`,
+        'x-signature-version: 2',
+        `x-signature: ${login!.x_signature_v2}`,
         `x-timestamp: ${login!.timestamp}`,
         '',
         `${login!.body}\n`,
@@ -66,19 +84,25 @@ describe('README', async () => {
   });
 
   test('shows the answer of the first vector, signed', () => {
-    expect(JSON.parse(blocks('json')[0]!)).toEqual({ ...login!.result, signature: login!.signature });
-    expect(readme).toContain(`This prints \`${login!.signature}\`.`);
+    expect(JSON.parse(blocks('json')[0]!)).toEqual({ ...login!.result, signature: login!.signature_v2 });
+    expect(readme).toContain(`This prints \`${login!.signature_v2}\`.`);
   });
 
   test('computes both signatures in a shell', async (context) => {
     if ((await run('openssl', ['version'])).code !== 0) context.skip('this machine lacks openssl');
     const [request, answer] = blocks('sh');
-    const values = { SECRET: login!.secret, BODY: login!.body, NONCE: login!.nonce, JCS: login!.jcs };
-    const assigned = [...`${request}${answer}`.matchAll(/^([A-Z]+)='?(.*?)'?$/gm)];
+    const values = {
+      SECRET: login!.secret,
+      TIMESTAMP: login!.timestamp,
+      BODY: login!.body,
+      NONCE: login!.nonce,
+      JCS: login!.jcs,
+    };
+    const assigned = [...`${request}${answer}`.matchAll(/^([A-Z]+)=(?!\$)'?(.*?)'?$/gm)];
     expect(Object.fromEntries(assigned.map((match) => [match[1], match[2]]))).toEqual(values);
     expect(await run('sh', ['-euc', `${request}${answer}`])).toEqual({
       code: 0,
-      stdout: `${login!.x_signature}\n${login!.signature}\n`,
+      stdout: `${login!.x_signature_v2}\n${login!.signature_v2}\n`,
       stderr: '',
     });
   });

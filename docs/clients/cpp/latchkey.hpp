@@ -7,6 +7,7 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -20,10 +21,16 @@ namespace latchkey {
 
 /// A refusal: `code` is the service's, or one of the client's own (see README.md); `answer` is the body.
 struct LatchkeyError : std::runtime_error {
-    LatchkeyError(std::string code, const std::string& message, Json answer = {})
-        : std::runtime_error(message), code(std::move(code)), answer(std::move(answer)) {}
+    LatchkeyError(std::string code, const std::string& message, Json answer = {}, bool undecided = false,
+                  double retryAfter = 0)
+        : std::runtime_error(message), code(std::move(code)), answer(std::move(answer)), undecided(undecided),
+          retryAfter(retryAfter) {}
     std::string code;
     Json answer;
+    /// Nothing was decided: the service was not reached, or had no time. It may be tried again.
+    bool undecided;
+    /// `Retry-After` in seconds, as whoever answered wishes, 0 when absent: nobody has signed it.
+    double retryAfter;
 };
 
 inline std::string toHex(std::string_view bytes) {
@@ -42,38 +49,58 @@ inline std::string hmacSha256(const std::string& secret, const std::string& data
     return toHex({reinterpret_cast<const char*>(digest), size});
 }
 
+inline std::string sha256(const std::string& data) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    if (!EVP_Digest(data.data(), data.size(), digest, &size, EVP_sha256(), nullptr))
+        throw std::runtime_error("SHA-256 failed");
+    return toHex({reinterpret_cast<const char*>(digest), size});
+}
+
+/// A request, as the signatures of version 2 cover it: the operationId, such as `loginUserV2`, and the body exactly as it
+/// will be sent.
+struct Request {
+    std::string operation;
+    std::string body;
+};
+
+/// To be sent with `x-signature-version: 2`.
 struct SignatureHeaders {
     std::string signature;  // x-signature
     std::string timestamp;  // x-timestamp
 };
 
-/// The headers that sign a request: `body` exactly as it will be sent, `timestamp` in Unix milliseconds.
-inline SignatureHeaders signRequest(const std::string& secret, const std::string& body,
+/// The headers that sign a request; `timestamp` in Unix milliseconds.
+inline SignatureHeaders signRequest(const std::string& secret, const Request& request,
                                     const std::string& timestamp) {
-    return {hmacSha256(secret, body), timestamp};
+    const auto text = "latchkey-request-v2\n" + request.operation + "\n" + timestamp + "\n" + sha256(request.body);
+    return {hmacSha256(secret, text), timestamp};
 }
 
-/// The signature of a result that is without its `signature`.
-inline std::string signResponse(const std::string& secret, const std::string& nonce, const Json& result) {
-    return hmacSha256(secret, nonce + "." + canonicalize(result));
+/// The signature of a result that is without its `signature`; `nonce` is the one in the body of the request.
+inline std::string signResponse(const std::string& secret, const Request& request, const std::string& nonce,
+                                const Json& result) {
+    return hmacSha256(secret, "latchkey-response-v2\n" + request.operation + "\n" + sha256(request.body) + "\n" +
+                                  nonce + "\n" + canonicalize(result));
 }
 
-/// Checks an answer that carries a `signature`, and gives it back without. `nonce` is the one that was sent.
+/// Checks a response that carries a `signature`, and gives it back without; `nonce` is the one in the body of the request.
 /// Throws LatchkeyError RESPONSE_SIGNATURE_INVALID when the signature is wrong or missing.
-inline Json verifyResponse(const std::string& secret, const std::string& nonce, const Json& answer) {
+inline Json verifyResponse(const std::string& secret, const Request& request, const std::string& nonce,
+                           const Json& answer) {
     Object members;
     if (const auto* object = std::get_if<Object>(&answer.value))
         for (const auto& member : *object)
             if (member.name != "signature") members.push_back(member);
     Json result{std::move(members)};
     try {
-        const auto given = answer.text("signature"), expected = signResponse(secret, nonce, result);
+        const auto given = answer.text("signature"), expected = signResponse(secret, request, nonce, result);
         if (given.size() == expected.size() && CRYPTO_memcmp(given.data(), expected.data(), given.size()) == 0)
             return result;
     } catch (const std::invalid_argument&) {
         // What JCS cannot write, nobody has signed.
     }
-    throw LatchkeyError("RESPONSE_SIGNATURE_INVALID", "The answer is not from the service.", answer);
+    throw LatchkeyError("RESPONSE_SIGNATURE_INVALID", "The response is not from the service.", answer);
 }
 
 /// One HTTP or HTTPS request on a connection of its own.
@@ -99,6 +126,7 @@ public:
     struct Answer {
         int status;
         std::string body;
+        double retryAfter;
     };
 
     /// Throws std::runtime_error when there is no answer within 10 seconds.
@@ -107,7 +135,7 @@ public:
         const std::string request = "POST " + path_ + path + " HTTP/1.0\r\nHost: " + authority_ +
                                     "\r\nContent-Type: application/json" +
                                     "\r\nContent-Length: " + std::to_string(body.size()) +
-                                    "\r\nx-signature: " + headers.signature +
+                                    "\r\nx-signature-version: 2\r\nx-signature: " + headers.signature +
                                     "\r\nx-timestamp: " + headers.timestamp + "\r\n\r\n" + body;
         const std::time_t deadline = std::time(nullptr) + 10;
         const auto bio = connect(deadline);
@@ -129,7 +157,7 @@ public:
         int status = 0;
         if (end == std::string::npos || std::sscanf(answer.c_str(), "HTTP/1.%*d %3d", &status) != 1)
             throw std::runtime_error("there was no answer");
-        return {status, answer.substr(end + 4)};
+        return {status, answer.substr(end + 4), retryAfterOf(answer.substr(0, end + 2))};
     }
 
 private:
@@ -141,6 +169,19 @@ private:
     bool tls_;
     std::string authority_, host_, address_, path_;
     std::unique_ptr<SSL_CTX, Free> context_;
+
+    /// In whole seconds; 0 for another form or none.
+    static double retryAfterOf(std::string head) {
+        for (auto& c : head)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        const std::string name = "\r\nretry-after:";
+        const auto at = head.find(name);
+        double seconds = 0;
+        return at != std::string::npos && std::sscanf(head.c_str() + at + name.size(), "%15lf", &seconds) == 1 &&
+                       seconds > 0
+                   ? seconds
+                   : 0;
+    }
 
     std::unique_ptr<BIO, Free> connect(std::time_t deadline) const {
         std::unique_ptr<BIO, Free> bio(tls_ ? BIO_new_ssl_connect(context_.get()) : BIO_new(BIO_s_connect()));
@@ -171,24 +212,24 @@ public:
 
     /// Gives the `token` of the session and `expires_at`.
     Json login(const std::string& username, const std::string& password, const std::string& hwid) {
-        return call("login", {{"username", {username}}, {"password", {password}}, {"hwid", {hwid}}});
+        return call("login", "loginUserV2", {{"username", {username}}, {"password", {password}}, {"hwid", {hwid}}});
     }
     /// Gives the `token` of the session and `expires_at`.
     Json loginLicense(const std::string& licenseKey, const std::string& hwid) {
-        return call("login-license", {{"license_key", {licenseKey}}, {"hwid", {hwid}}});
+        return call("login-license", "loginWithLicense", {{"license_key", {licenseKey}}, {"hwid", {hwid}}});
     }
     /// Gives the user of the session; whatever is not valid throws. An empty `hwid` is not sent.
     Json verifySession(const std::string& token, const std::string& hwid = "") {
         Object fields{{"token", {token}}};
         if (!hwid.empty()) fields.push_back({"hwid", {hwid}});
-        auto result = call("verify-session", std::move(fields));
+        auto result = call("verify-session", "verifySessionV2", std::move(fields));
         const auto* member = result.find("valid");
         const auto* valid = member ? std::get_if<bool>(&member->value) : nullptr;
         if (valid && *valid) return result;
         throw LatchkeyError("SESSION_INVALID", "The session is not valid.", result);
     }
     /// Ends the session.
-    Json logout(const std::string& token) { return call("logout", {{"session_token", {token}}}); }
+    Json logout(const std::string& token) { return call("logout", "logoutUserV2", {{"session_token", {token}}}); }
 
 private:
     Http http_;
@@ -201,25 +242,48 @@ private:
         return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
     }
 
-    Json call(const std::string& operation, Object fields, bool clockIsSet = false) {
+    Json call(const std::string& path, const std::string& operation, Object fields, bool corrected = false,
+              long long correction = 0) {
         unsigned char random[16];
         if (RAND_bytes(random, sizeof random) != 1) throw std::runtime_error("no randomness");
         const auto nonce = toHex({reinterpret_cast<const char*>(random), sizeof random});
         auto members = fields;
         members.push_back({"app_id", {appId_}});
         members.push_back({"nonce", {nonce}});
-        const auto body = canonicalize({members});
-        const auto headers = signRequest(secret_, body, std::to_string(now() + offset_));
-        const auto [status, text] = http_.post("/api/v2/client/" + operation, headers, body);
+        const Request request{operation, canonicalize({members})};
+        const auto offset = corrected ? correction : offset_;
+        const auto headers = signRequest(secret_, request, std::to_string(now() + offset));
+        const auto [status, text, retryAfter] = send("/api/v2/client/" + path, headers, request.body);
+        if (status == 408 || status == 429 || status >= 500) {
+            Json problem;
+            try {
+                problem = parseObject(text);
+            } catch (const LatchkeyError&) {
+                // A proxy in between says it in another form.
+            }
+            throw LatchkeyError(problem.text("code", "UNEXPECTED_ANSWER"), "HTTP " + std::to_string(status), problem,
+                                true, retryAfter);
+        }
         const auto answer = parseObject(text);
-        if (status >= 200 && status < 300) return verifyResponse(secret_, nonce, answer);
+        if (status >= 200 && status < 300) {
+            auto result = verifyResponse(secret_, request, nonce, answer);
+            // Only what the service has signed proves that the time was its own.
+            offset_ = offset;
+            return result;
+        }
         const auto code = answer.text("code", "UNEXPECTED_ANSWER");
         const auto serverTime = answer.text("server_time");
-        if (code == "TIMESTAMP_OUT_OF_RANGE" && !serverTime.empty() && !clockIsSet) {
-            offset_ = unixMilliseconds(serverTime) - now();
-            return call(operation, std::move(fields), true);
-        }
+        if (code == "TIMESTAMP_OUT_OF_RANGE" && !serverTime.empty() && !corrected)
+            return call(path, operation, std::move(fields), true, unixMilliseconds(serverTime) - now());
         throw LatchkeyError(code, answer.text("detail", "HTTP " + std::to_string(status)), answer);
+    }
+
+    Http::Answer send(const std::string& path, const SignatureHeaders& headers, const std::string& body) const {
+        try {
+            return http_.post(path, headers, body);
+        } catch (const std::runtime_error& error) {
+            throw LatchkeyError("UNREACHABLE", error.what(), {}, true);
+        }
     }
 
     static Json parseObject(const std::string& text) {
@@ -229,7 +293,7 @@ private:
         } catch (const std::invalid_argument&) {
             // Told below, as for every other text that is no JSON object.
         }
-        throw LatchkeyError("UNEXPECTED_ANSWER", "The answer is not a JSON object.");
+        throw LatchkeyError("UNEXPECTED_ANSWER", "The response is not a JSON object.");
     }
 
     /// From a time such as 2026-11-21T10:00:00.000Z.
@@ -242,6 +306,79 @@ private:
         const long long days = 365 * years + years / 4 - years / 100 + years / 400 +
                                (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 719469;
         return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milliseconds;
+    }
+};
+
+/// Whether a program may run, by the moments at which the service was heard: seconds of a clock that only rises.
+class Grace {
+public:
+    /// `seconds` is how long the program may run after the last success; a day at most.
+    explicit Grace(double seconds) : seconds_(std::min(seconds, 86400.0)) {}
+
+    /// A success that the service has signed.
+    void succeeded(double now) {
+        heard_ = true;
+        heardAt_ = now;
+        failures_ = 0;
+    }
+    /// Nothing was decided. Gives the seconds until the next try, 0 when the program may run no longer. `retryAfter` is
+    /// what somebody asks to wait, 0 for nothing; 300 seconds at most are believed.
+    double unreachable(double now, double retryAfter = 0) {
+        failures_ = std::min(failures_ + 1, 10);
+        const double wait = std::min(retryAfter > 0 ? retryAfter : 5.0 * (1 << (failures_ - 1)), 300.0);
+        return mayRun(now) ? std::min(wait, heardAt_ + seconds_ - now) : 0;
+    }
+    /// A refusal, or a response that is not from the service: from now on nothing revives the session.
+    void refused() { over_ = true; }
+    bool mayRun(double now) const { return !over_ && heard_ && now - heardAt_ < seconds_; }
+
+private:
+    double seconds_, heardAt_ = 0;
+    int failures_ = 0;
+    bool heard_ = false, over_ = false;
+};
+
+/// Keeps a program to its session. It may run from the first signed success on, and never before.
+class Guard {
+public:
+    /// `graceSeconds` is how long the program runs on while the service cannot be reached.
+    Guard(Latchkey& latchkey, std::string token, std::string hwid, double graceSeconds = 1800)
+        : latchkey_(latchkey), token_(std::move(token)), hwid_(std::move(hwid)), grace_(graceSeconds) {}
+
+    /// Whether the program may run now: ask before whatever it protects.
+    bool mayRun() const { return grace_.mayRun(monotonicSeconds()); }
+
+    /// Verifies the session: first at the start, and then whenever the time is over that the last call gave.
+    /// Gives the seconds until the next check: 5 to 15 minutes after a success, less while the service cannot be reached.
+    /// Throws when the program may not start, or may run no longer.
+    double check() {
+        try {
+            // Before the request: a response that is held back gives no time.
+            const auto asked = monotonicSeconds();
+            latchkey_.verifySession(token_, hwid_);
+            grace_.succeeded(asked);
+        } catch (const LatchkeyError& error) {
+            if (!error.undecided) {
+                grace_.refused();
+                throw;
+            }
+            const auto wait = grace_.unreachable(monotonicSeconds(), error.retryAfter);
+            if (wait == 0) throw;
+            return wait;
+        }
+        unsigned char random[2];
+        if (RAND_bytes(random, sizeof random) != 1) throw std::runtime_error("no randomness");
+        return 300 + (random[0] * 256 + random[1]) % 601;
+    }
+
+private:
+    Latchkey& latchkey_;
+    std::string token_, hwid_;
+    Grace grace_;
+
+    /// The system's clock can be set back, this one cannot.
+    static double monotonicSeconds() {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
 };
 

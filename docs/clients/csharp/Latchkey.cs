@@ -1,6 +1,7 @@
 // A client of Latchkey for .NET 8 and later. Copy this file into your program; it needs no package.
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Globalization;
 using System.Linq;
 using System.Net.Http;
@@ -15,57 +16,82 @@ namespace LatchkeyClient
     /// <summary>A refusal: <c>Code</c> is the service's, or one of the client's own (see README.md).</summary>
     public sealed class LatchkeyException : Exception
     {
-        public LatchkeyException(string code, string message, JsonElement answer = default)
+        public LatchkeyException(
+            string code, string message, JsonElement answer = default, bool undecided = false, double? retryAfter = null)
             : base(message)
         {
             Code = code;
             Answer = answer;
+            Undecided = undecided;
+            RetryAfter = retryAfter;
         }
 
         public string Code { get; }
 
         /// <summary>The body of the service's answer; undefined where there was none.</summary>
         public JsonElement Answer { get; }
+
+        /// <summary>Nothing was decided: the service was not reached, or had no time. It may be tried again.</summary>
+        public bool Undecided { get; }
+
+        /// <summary><c>Retry-After</c> in seconds, as whoever answered wishes: nobody has signed it.</summary>
+        public double? RetryAfter { get; }
     }
 
     /// <summary>The two signatures of version 2, and the canonical JSON of the second.</summary>
     public static class Signatures
     {
-        private static string Hmac(string secret, byte[] data)
+        private static string Hmac(string secret, params string[] lines)
         {
             using (var hmac = new HMACSHA256(Encoding.UTF8.GetBytes(secret)))
-                return Convert.ToHexString(hmac.ComputeHash(data)).ToLowerInvariant();
+                return Hex(hmac.ComputeHash(Encoding.UTF8.GetBytes(string.Join("\n", lines))));
         }
+
+        private static string Hex(byte[] bytes) => Convert.ToHexString(bytes).ToLowerInvariant();
 
         /// <summary>The headers that sign a request.</summary>
+        /// <param name="operation">The operationId, such as <c>loginUserV2</c>.</param>
         /// <param name="body">The bytes exactly as they will be sent.</param>
         /// <param name="timestamp">Unix milliseconds.</param>
-        public static Dictionary<string, string> SignRequest(string secret, byte[] body, string timestamp) =>
-            new Dictionary<string, string> { ["x-signature"] = Hmac(secret, body), ["x-timestamp"] = timestamp };
-
-        /// <summary>The signature of a result; its member <c>signature</c> is left out.</summary>
-        public static string SignResponse(string secret, string nonce, JsonElement result)
+        public static Dictionary<string, string> SignRequest(
+            string secret, string operation, byte[] body, string timestamp)
         {
-            var members = result.EnumerateObject().Where(member => member.Name != "signature");
-            return Hmac(secret, Encoding.UTF8.GetBytes(nonce + "." + CanonicalObject(members)));
+            var digest = Hex(SHA256.HashData(body));
+            return new Dictionary<string, string>
+            {
+                ["x-signature-version"] = "2",
+                ["x-signature"] = Hmac(secret, "latchkey-request-v2", operation, timestamp, digest),
+                ["x-timestamp"] = timestamp,
+            };
         }
 
-        /// <summary>Checks the <c>signature</c> of an answer, and gives the answer back.</summary>
-        /// <param name="nonce">The one that was sent with the request.</param>
+        /// <summary>The signature of a result; its member <c>signature</c> is left out.</summary>
+        /// <param name="operation">Of the request, as are body and nonce.</param>
+        public static string SignResponse(
+            string secret, string operation, byte[] body, string nonce, JsonElement result)
+        {
+            var members = result.EnumerateObject().Where(member => member.Name != "signature");
+            var digest = Hex(SHA256.HashData(body));
+            return Hmac(secret, "latchkey-response-v2", operation, digest, nonce, CanonicalObject(members));
+        }
+
+        /// <summary>Checks the <c>signature</c> of a response, and gives the response back.</summary>
+        /// <param name="operation">Of the request, as are body and nonce.</param>
         /// <exception cref="LatchkeyException">RESPONSE_SIGNATURE_INVALID: it is wrong or missing.</exception>
-        public static JsonElement VerifyResponse(string secret, string nonce, JsonElement answer)
+        public static JsonElement VerifyResponse(
+            string secret, string operation, byte[] body, string nonce, JsonElement answer)
         {
             try
             {
                 var given = Encoding.UTF8.GetBytes(Text(answer, "signature") ?? "");
-                var expected = Encoding.UTF8.GetBytes(SignResponse(secret, nonce, answer));
+                var expected = Encoding.UTF8.GetBytes(SignResponse(secret, operation, body, nonce, answer));
                 if (CryptographicOperations.FixedTimeEquals(given, expected)) return answer;
             }
             catch (InvalidOperationException)
             {
                 // What JCS cannot write, nobody has signed.
             }
-            const string message = "The answer is not from the service.";
+            const string message = "The response is not from the service.";
             throw new LatchkeyException("RESPONSE_SIGNATURE_INVALID", message, answer);
         }
 
@@ -188,36 +214,88 @@ namespace LatchkeyClient
         public Task<JsonElement> Logout(string token) =>
             Call("logout", new Dictionary<string, string> { ["session_token"] = token });
 
-        private async Task<JsonElement> Call(
-            string operation, Dictionary<string, string> fields, bool clockIsSet = false)
+        private static readonly Dictionary<string, string> Operations = new Dictionary<string, string>
         {
+            ["login"] = "loginUserV2",
+            ["login-license"] = "loginWithLicense",
+            ["verify-session"] = "verifySessionV2",
+            ["logout"] = "logoutUserV2",
+        };
+
+        private async Task<JsonElement> Call(
+            string call, Dictionary<string, string> fields, long? correction = null)
+        {
+            var operation = Operations[call];
             var nonce = Convert.ToHexString(RandomNumberGenerator.GetBytes(16)).ToLowerInvariant();
             var members = new Dictionary<string, string>(fields) { ["app_id"] = _appId, ["nonce"] = nonce };
             var body = JsonSerializer.SerializeToUtf8Bytes(members);
-            var timestamp = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() + _offset;
-            using (var request = new HttpRequestMessage(HttpMethod.Post, _base + operation))
+            var offset = correction ?? _offset;
+            var timestamp = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() + offset;
+            var headers = Signatures.SignRequest(
+                _secret, operation, body, timestamp.ToString(CultureInfo.InvariantCulture));
+            var (status, content, retryAfter) = await Send(call, body, headers).ConfigureAwait(false);
+            if (status == 408 || status == 429 || status >= 500)
             {
-                request.Content = new ByteArrayContent(body);
-                request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
-                foreach (var header in Signatures.SignRequest(_secret, body, timestamp.ToString()))
-                    request.Headers.Add(header.Key, header.Value);
-                using (var response = await Http.SendAsync(request).ConfigureAwait(false))
+                var problem = TryParseObject(content);
+                var reason = problem.HasValue ? Signatures.Text(problem.Value, "code") : null;
+                throw new LatchkeyException(
+                    reason ?? "UNEXPECTED_ANSWER", "HTTP " + status, problem ?? default, true, retryAfter);
+            }
+            var answer = ParseObject(content);
+            if (status >= 200 && status < 300)
+            {
+                var result = Signatures.VerifyResponse(_secret, operation, body, nonce, answer);
+                // Only what the service has signed proves that the time was its own.
+                _offset = offset;
+                return result;
+            }
+            var code = Signatures.Text(answer, "code") ?? "UNEXPECTED_ANSWER";
+            var serverTime = Signatures.Text(answer, "server_time");
+            if (code == "TIMESTAMP_OUT_OF_RANGE" && correction == null
+                && DateTimeOffset.TryParse(
+                    serverTime, CultureInfo.InvariantCulture, DateTimeStyles.None, out var present))
+            {
+                var difference = (long)(present - DateTimeOffset.UtcNow).TotalMilliseconds;
+                return await Call(call, fields, difference).ConfigureAwait(false);
+            }
+            throw new LatchkeyException(code, Signatures.Text(answer, "detail") ?? "HTTP " + status, answer);
+        }
+
+        private async Task<(int Status, byte[] Content, double? RetryAfter)> Send(
+            string call, byte[] body, Dictionary<string, string> headers)
+        {
+            try
+            {
+                using (var request = new HttpRequestMessage(HttpMethod.Post, _base + call))
                 {
-                    var content = await response.Content.ReadAsByteArrayAsync().ConfigureAwait(false);
-                    var answer = ParseObject(content);
-                    if (response.IsSuccessStatusCode) return Signatures.VerifyResponse(_secret, nonce, answer);
-                    var code = Signatures.Text(answer, "code") ?? "UNEXPECTED_ANSWER";
-                    var serverTime = Signatures.Text(answer, "server_time");
-                    if (code != "TIMESTAMP_OUT_OF_RANGE" || serverTime == null || clockIsSet)
+                    request.Content = new ByteArrayContent(body);
+                    request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+                    foreach (var header in headers) request.Headers.Add(header.Key, header.Value);
+                    using (var response = await Http.SendAsync(request).ConfigureAwait(false))
                     {
-                        var status = "HTTP " + (int)response.StatusCode;
-                        throw new LatchkeyException(code, Signatures.Text(answer, "detail") ?? status, answer);
+                        var content = await response.Content.ReadAsByteArrayAsync().ConfigureAwait(false);
+                        var wait = response.Headers.RetryAfter?.Delta?.TotalSeconds;
+                        return ((int)response.StatusCode, content, wait);
                     }
-                    var present = DateTimeOffset.Parse(serverTime, CultureInfo.InvariantCulture);
-                    _offset = (long)(present - DateTimeOffset.UtcNow).TotalMilliseconds;
                 }
             }
-            return await Call(operation, fields, true).ConfigureAwait(false);
+            catch (Exception error) when (error is HttpRequestException || error is OperationCanceledException)
+            {
+                throw new LatchkeyException("UNREACHABLE", error.Message, default, true);
+            }
+        }
+
+        private static JsonElement? TryParseObject(byte[] json)
+        {
+            try
+            {
+                return ParseObject(json);
+            }
+            catch (LatchkeyException)
+            {
+                // A proxy in between says it in another form.
+                return null;
+            }
         }
 
         private static JsonElement ParseObject(byte[] json)
@@ -234,7 +312,96 @@ namespace LatchkeyClient
             {
                 // Told below, as for every other text that is no JSON object.
             }
-            throw new LatchkeyException("UNEXPECTED_ANSWER", "The answer is not a JSON object.");
+            throw new LatchkeyException("UNEXPECTED_ANSWER", "The response is not a JSON object.");
         }
+    }
+
+    /// <summary>Whether a program may run, by the moments at which the service was heard: seconds of a clock that only
+    /// rises.</summary>
+    public sealed class Grace
+    {
+        private readonly double _seconds;
+        private double? _heardAt;
+        private int _failures;
+        private bool _over;
+
+        /// <param name="seconds">How long the program may run after the last success; a day at most.</param>
+        public Grace(double seconds)
+        {
+            _seconds = Math.Min(seconds, 86400);
+        }
+
+        /// <summary>A success that the service has signed.</summary>
+        public void Succeeded(double now)
+        {
+            _heardAt = now;
+            _failures = 0;
+        }
+
+        /// <summary>Nothing was decided. Gives the seconds until the next try, 0 when the program may run no
+        /// longer.</summary>
+        /// <param name="retryAfter">Seconds that somebody asks to wait; 300 at most are believed.</param>
+        public double Unreachable(double now, double? retryAfter = null)
+        {
+            _failures = Math.Min(_failures + 1, 10);
+            var asked = retryAfter > 0 ? retryAfter.Value : 5.0 * (1 << (_failures - 1));
+            return MayRun(now) ? Math.Min(Math.Min(asked, 300), _heardAt.Value + _seconds - now) : 0;
+        }
+
+        /// <summary>A refusal, or a response that is not from the service: nothing revives the session.</summary>
+        public void Refused() => _over = true;
+
+        public bool MayRun(double now) => !_over && _heardAt.HasValue && now - _heardAt.Value < _seconds;
+    }
+
+    /// <summary>Keeps a program to its session. It may run from the first signed success on, and never before.</summary>
+    public sealed class Guard
+    {
+        private readonly Latchkey _latchkey;
+        private readonly string _token;
+        private readonly string _hwid;
+        private readonly Grace _grace;
+
+        /// <param name="graceSeconds">How long the program runs on while the service cannot be reached.</param>
+        public Guard(Latchkey latchkey, string token, string hwid, double graceSeconds = 1800)
+        {
+            _latchkey = latchkey;
+            _token = token;
+            _hwid = hwid;
+            _grace = new Grace(graceSeconds);
+        }
+
+        /// <summary>Whether the program may run now: ask before whatever it protects.</summary>
+        public bool MayRun => _grace.MayRun(MonotonicSeconds());
+
+        /// <summary>Verifies the session: first at the start, and then whenever the time is over that the last call
+        /// gave. Gives the seconds until the next check: 5 to 15 minutes after a success, less while the service cannot
+        /// be reached.</summary>
+        /// <exception cref="LatchkeyException">The program may not start, or may run no longer.</exception>
+        public async Task<double> Check()
+        {
+            try
+            {
+                // Before the request: a response that is held back gives no time.
+                var asked = MonotonicSeconds();
+                await _latchkey.VerifySession(_token, _hwid).ConfigureAwait(false);
+                _grace.Succeeded(asked);
+                return RandomNumberGenerator.GetInt32(300, 901);
+            }
+            catch (LatchkeyException error)
+            {
+                if (!error.Undecided)
+                {
+                    _grace.Refused();
+                    throw;
+                }
+                var wait = _grace.Unreachable(MonotonicSeconds(), error.RetryAfter);
+                if (wait == 0) throw;
+                return wait;
+            }
+        }
+
+        /// <summary>The system's clock can be set back, this one cannot.</summary>
+        private static double MonotonicSeconds() => (double)Stopwatch.GetTimestamp() / Stopwatch.Frequency;
     }
 }

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import http.client
 import json
 import math
 import secrets
@@ -14,21 +15,48 @@ from decimal import Decimal
 
 
 class LatchkeyError(Exception):
-    """A refusal: `code` is the service's or one of the client's own (see README.md), `answer` the body."""
+    """A refusal: `code` is the service's or one of the client's own (see README.md), `answer` the body.
 
-    def __init__(self, code, message, answer=None):
+    `undecided`: nothing was decided, since the service was not reached or had no time. `retry_after` is `Retry-After` in
+    seconds, as whoever answered wishes: nobody has signed it.
+    """
+
+    def __init__(self, code, message, answer=None, undecided=False, retry_after=None):
         super().__init__(message)
         self.code = code
         self.answer = answer or {}
+        self.undecided = undecided
+        self.retry_after = retry_after
 
 
-def _hmac(secret, data):
-    return hmac.new(secret.encode(), data, hashlib.sha256).hexdigest()
+# The calls by the last part of their path, and the operationId that their signatures name.
+_OPERATIONS = {
+    "login": "loginUserV2",
+    "login-license": "loginWithLicense",
+    "verify-session": "verifySessionV2",
+    "logout": "logoutUserV2",
+}
 
 
-def sign_request(secret, body, timestamp):
-    """The headers that sign a request: `body` in the bytes that will be sent, `timestamp` in Unix milliseconds."""
-    return {"x-signature": _hmac(secret, body), "x-timestamp": str(timestamp)}
+def _hmac(secret, *lines):
+    return hmac.new(secret.encode(), "\n".join(lines).encode(), hashlib.sha256).hexdigest()
+
+
+def _sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def sign_request(secret, operation, body, timestamp):
+    """The headers that sign a request in version 2.
+
+    `operation` is the operationId, such as `loginUserV2`, `body` the bytes that will be sent, `timestamp` in Unix
+    milliseconds.
+    """
+    return {
+        "x-signature-version": "2",
+        "x-signature": _hmac(secret, "latchkey-request-v2", operation, str(timestamp), _sha256(body)),
+        "x-timestamp": str(timestamp),
+    }
 
 
 def _number(value):
@@ -68,25 +96,25 @@ def canonicalize(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-def sign_response(secret, nonce, result):
-    """The signature of a result that is without its `signature`."""
-    return _hmac(secret, (nonce + "." + canonicalize(result)).encode())
+def sign_response(secret, operation, body, nonce, result):
+    """The signature of a result that is without its `signature`; `operation` and `body` are those of the request."""
+    return _hmac(secret, "latchkey-response-v2", operation, _sha256(body), nonce, canonicalize(result))
 
 
-def verify_response(secret, nonce, answer):
-    """Checks an answer that carries a `signature`, and gives it back without.
+def verify_response(secret, operation, body, nonce, answer):
+    """Checks a response that carries a `signature`, and gives it back without.
 
-    `nonce` is the one that was sent with the request.
+    `operation`, `body` and `nonce` are those of the request.
     Raises LatchkeyError RESPONSE_SIGNATURE_INVALID when the signature is wrong or missing.
     """
     result = {name: value for name, value in answer.items() if name != "signature"}
     try:
-        expected = sign_response(secret, nonce, result)
+        expected = sign_response(secret, operation, body, nonce, result)
         if hmac.compare_digest(str(answer.get("signature")).encode(), expected.encode()):
             return result
     except (ValueError, OverflowError, RecursionError):
         pass  # What JCS cannot write, nobody has signed.
-    raise LatchkeyError("RESPONSE_SIGNATURE_INVALID", "The answer is not from the service.", answer)
+    raise LatchkeyError("RESPONSE_SIGNATURE_INVALID", "The response is not from the service.", answer)
 
 
 def _parse_object(text):
@@ -99,7 +127,7 @@ def _parse_object(text):
             return value
     except (ValueError, RecursionError):
         pass  # Told below, as for every other text that is no JSON object.
-    raise LatchkeyError("UNEXPECTED_ANSWER", "The answer is not a JSON object.")
+    raise LatchkeyError("UNEXPECTED_ANSWER", "The response is not a JSON object.")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -135,26 +163,115 @@ class Latchkey:
         """Ends the session."""
         return self._call("logout", {"session_token": token})
 
-    def _call(self, operation, fields, clock_is_set=False):
-        nonce = secrets.token_hex(16)
+    def _call(self, call, fields, correction=None):
+        operation, nonce = _OPERATIONS[call], secrets.token_hex(16)
         body = json.dumps({"app_id": self._app_id, **fields, "nonce": nonce}).encode()
-        headers = sign_request(self._secret, body, int(time.time() * 1000) + self._offset)
-        headers["content-type"] = "application/json"
-        request = urllib.request.Request(self._base + operation, body, headers, method="POST")
-        try:
-            with self._http.open(request, timeout=10) as response:
-                return verify_response(self._secret, nonce, _parse_object(response.read()))
-        except urllib.error.HTTPError as error:
-            with error:
-                status, answer = error.code, _parse_object(error.read())
+        offset = self._offset if correction is None else correction
+        headers = sign_request(self._secret, operation, body, int(time.time() * 1000) + offset)
+        status, text, retry_after = self._send(call, body, headers)
+        if status in (408, 429) or status >= 500:
+            try:
+                answer = _parse_object(text)
+            except LatchkeyError:
+                answer = {}
+            code = answer.get("code")
+            code = code if isinstance(code, str) else "UNEXPECTED_ANSWER"
+            raise LatchkeyError(code, "HTTP %d" % status, answer, True, retry_after)
+        answer = _parse_object(text)
+        if 200 <= status < 300:
+            result = verify_response(self._secret, operation, body, nonce, answer)
+            # Only what the service has signed proves that the time was its own.
+            self._offset = offset
+            return result
         code, server_time = answer.get("code"), answer.get("server_time")
-        if code == "TIMESTAMP_OUT_OF_RANGE" and isinstance(server_time, str) and not clock_is_set:
-            present = datetime.fromisoformat(server_time.replace("Z", "+00:00"))
-            self._offset = int((present.timestamp() - time.time()) * 1000)
-            return self._call(operation, fields, clock_is_set=True)
+        if code == "TIMESTAMP_OUT_OF_RANGE" and isinstance(server_time, str) and correction is None:
+            try:
+                present = datetime.fromisoformat(server_time.replace("Z", "+00:00")).timestamp()
+            except (ValueError, OverflowError):
+                raise LatchkeyError("UNEXPECTED_ANSWER", "The time of the service is none.", answer) from None
+            return self._call(call, fields, int((present - time.time()) * 1000))
         if not isinstance(code, str):
             raise LatchkeyError("UNEXPECTED_ANSWER", "HTTP %d" % status, answer)
         raise LatchkeyError(code, str(answer.get("detail", code)), answer)
+
+    def _send(self, call, body, headers):
+        headers = {**headers, "content-type": "application/json"}
+        request = urllib.request.Request(self._base + call, body, headers, method="POST")
+        try:
+            with self._http.open(request, timeout=10) as response:
+                return response.status, response.read(), None
+        except urllib.error.HTTPError as error:
+            with error:
+                wait = error.headers.get("retry-after") or ""
+                retry_after = int(wait) if wait.isascii() and wait.isdigit() and len(wait) < 16 else None
+                return error.code, error.read(), retry_after
+        except (OSError, http.client.HTTPException) as error:
+            raise LatchkeyError("UNREACHABLE", str(error), None, True) from error
+
+
+class Grace:
+    """Whether a program may run, by the moments at which the service was heard: seconds of a clock that only rises."""
+
+    def __init__(self, seconds):
+        """`seconds` is how long the program may run after the last success; a day at most."""
+        self._seconds = min(seconds, 86400)
+        self._heard_at = None
+        self._failures = 0
+        self._over = False
+
+    def succeeded(self, now):
+        """A success that the service has signed."""
+        self._heard_at, self._failures = now, 0
+
+    def unreachable(self, now, retry_after=None):
+        """Nothing was decided. Gives the seconds until the next try, 0 when the program may run no longer.
+
+        `retry_after` is what somebody asks to wait; 300 seconds at most are believed.
+        """
+        self._failures = min(self._failures + 1, 10)
+        wait = min(retry_after or 5 * 2 ** (self._failures - 1), 300)
+        return min(wait, self._heard_at + self._seconds - now) if self.may_run(now) else 0
+
+    def refused(self):
+        """A refusal, or a response that is not from the service: from now on nothing revives the session."""
+        self._over = True
+
+    def may_run(self, now):
+        return not self._over and self._heard_at is not None and now - self._heard_at < self._seconds
+
+
+class Guard:
+    """Keeps a program to its session. It may run from the first signed success on, and never before."""
+
+    def __init__(self, latchkey, token, hwid, grace_seconds=1800):
+        """`grace_seconds` is how long the program runs on while the service cannot be reached."""
+        self._latchkey, self._token, self._hwid = latchkey, token, hwid
+        self._grace = Grace(grace_seconds)
+
+    def may_run(self):
+        """Whether the program may run now: ask before whatever it protects."""
+        return self._grace.may_run(time.monotonic())
+
+    def check(self):
+        """Verifies the session: first at the start, and then whenever the time is over that the last call gave.
+
+        Gives the seconds until the next check: 5 to 15 minutes after a success, less while the service cannot be
+        reached. Raises LatchkeyError when the program may not start, or may run no longer.
+        """
+        # Before the request: a response that is held back gives no time. The system's clock can be set back, this cannot.
+        asked = time.monotonic()
+        try:
+            self._latchkey.verify_session(self._token, self._hwid)
+        except LatchkeyError as error:
+            if not error.undecided:
+                self._grace.refused()
+                raise
+            wait = self._grace.unreachable(time.monotonic(), error.retry_after)
+            if wait == 0:
+                raise
+            return wait
+        self._grace.succeeded(asked)
+        return 300 + secrets.randbelow(601)
 
 
 # What follows is the command line of the tests: leave it out of your program.
@@ -162,23 +279,43 @@ class Latchkey:
 
 def check_vectors(path):
     with open(path, encoding="utf-8") as file:
-        vectors = json.load(file)["vectors"]
+        document = json.load(file)
+    vectors, graces = document["vectors"], document.get("grace")
     for vector in vectors:
-        secret, nonce, result = vector["secret"], vector["nonce"], vector["result"]
+        secret, operation, nonce, result = (vector[key] for key in ("secret", "operation", "nonce", "result"))
         body = vector["body"].encode()
         actual = {
             "body_hex": body.hex(),
-            "x_signature": sign_request(secret, body, vector["timestamp"])["x-signature"],
+            "x_signature_v2": sign_request(secret, operation, body, vector["timestamp"])["x-signature"],
             "jcs": canonicalize(result),
-            "signature": sign_response(secret, nonce, result),
+            "signature_v2": sign_response(secret, operation, body, nonce, result),
         }
         for key, value in actual.items():
             if value != vector[key]:
                 raise ValueError("%s: %s is %s" % (vector["name"], key, value))
-        verify_response(secret, nonce, {**result, "signature": vector["signature"]})
-    if not vectors:
+        verify_response(secret, operation, body, nonce, {**result, "signature": vector["signature_v2"]})
+    if not vectors or not graces:
         raise ValueError("no vectors")
+    for vector in graces:
+        grace = Grace(vector["grace_seconds"])
+        for step in vector["steps"]:
+            at, event = step["at"], step["event"]
+            if event == "success":
+                grace.succeeded(at)
+            if event == "refused":
+                grace.refused()
+            if event == "unreachable" and grace.unreachable(at, step.get("retry_after")) != step["wait"]:
+                raise ValueError("%s: another wait at %s" % (vector["name"], at))
+            if grace.may_run(at) is not step["may_run"]:
+                raise ValueError("%s: not so at %s" % (vector["name"], at))
     print("%d vectors agree" % len(vectors))
+
+
+def guard(latchkey, token, hwid, checks):
+    guarded = Guard(latchkey, token, hwid)
+    for check in range(int(checks) + 1):
+        wait = guarded.check()
+        print("%s: next check in %d s" % ("goes on" if check else "started", math.ceil(wait)))
 
 
 def demo(latchkey, session, hwid):
@@ -206,10 +343,13 @@ def main(mode="", *args):
         elif mode == "demo-license" and len(args) == 5:
             latchkey = Latchkey(*args[:3])
             demo(latchkey, latchkey.login_license(*args[3:]), args[4])
+        elif mode == "guard" and len(args) == 6:
+            guard(Latchkey(*args[:3]), *args[3:])
         else:
             raise ValueError(
                 "vectors <file> | demo <base_url> <app_id> <secret> <username> <password> <hwid>"
                 " | demo-license <base_url> <app_id> <secret> <license_key> <hwid>"
+                " | guard <base_url> <app_id> <secret> <token> <hwid> <checks>"
             )
     except LatchkeyError as error:
         sys.exit("%s: %s" % (error.code, error))

@@ -1,5 +1,5 @@
 // A client of Latchkey for Node 24 and later. Copy this file into your program; it needs no package.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -8,26 +8,58 @@ export type JsonObject = { [name: string]: Json };
 /** A refusal: `code` is the service's, or one of the client's own (see README.md). */
 export class LatchkeyError extends Error {
   readonly code: string;
-  /** The body of the service's answer, where there was one. */
+  /** The body of the response, where there was one. */
   readonly answer: JsonObject;
+  /** Nothing was decided: the service was not reached, or had no time. It may be tried again. */
+  readonly undecided: boolean;
+  /** `Retry-After` in seconds, as whoever answered wishes: nobody has signed it. */
+  readonly retryAfter: number | undefined;
 
-  constructor(code: string, message: string, answer: JsonObject = {}) {
+  constructor(
+    code: string,
+    message: string,
+    answer: JsonObject = {},
+    undecided = false,
+    retryAfter?: number,
+  ) {
     super(message);
     this.code = code;
     this.answer = answer;
+    this.undecided = undecided;
+    this.retryAfter = retryAfter;
   }
 }
 
-const hmac = (secret: string, text: string) =>
-  createHmac('sha256', secret).update(text, 'utf8').digest('hex');
+/** The calls by the last part of their path, and the operationId that their signatures name. */
+const OPERATIONS = {
+  login: 'loginUserV2',
+  'login-license': 'loginWithLicense',
+  'verify-session': 'verifySessionV2',
+  logout: 'logoutUserV2',
+} as const;
+
+/** A request, as the signatures of version 2 cover it. */
+export interface Request {
+  /** The operationId, such as `loginUserV2`. */
+  operation: string;
+  /** Exactly as it will be sent, in UTF-8. */
+  body: string;
+}
+
+const hmac = (secret: string, ...lines: string[]) =>
+  createHmac('sha256', secret).update(lines.join('\n'), 'utf8').digest('hex');
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /**
  * The headers that sign a request.
- * @param body exactly as it will be sent, in UTF-8
  * @param timestamp Unix milliseconds
  */
-export function signRequest(secret: string, body: string, timestamp: number | string) {
-  return { 'x-signature': hmac(secret, body), 'x-timestamp': String(timestamp) };
+export function signRequest(secret: string, { operation, body }: Request, timestamp: number | string) {
+  return {
+    'x-signature-version': '2',
+    'x-signature': hmac(secret, 'latchkey-request-v2', operation, String(timestamp), sha256(body)),
+    'x-timestamp': String(timestamp),
+  };
 }
 
 /** The one JSON text that a value has under RFC 8785 (JCS). */
@@ -43,37 +75,50 @@ export function canonicalize(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** The signature of a result. @param result without its `signature` */
-export function signResponse(secret: string, nonce: string, result: JsonObject): string {
-  return hmac(secret, `${nonce}.${canonicalize(result)}`);
+/**
+ * The signature of a result.
+ * @param request the one that it responds to
+ * @param nonce the one in the body of the request
+ * @param result without its `signature`
+ */
+export function signResponse(secret: string, request: Request, nonce: string, result: JsonObject): string {
+  const { operation, body } = request;
+  return hmac(secret, 'latchkey-response-v2', operation, sha256(body), nonce, canonicalize(result));
 }
 
 /**
- * Checks an answer that carries a `signature`, and gives it back without.
- * @param nonce the one that was sent with the request
+ * Checks a response that carries a `signature`, and gives it back without.
+ * @param request the one that it responds to
+ * @param nonce the one in the body of the request
  * @throws LatchkeyError RESPONSE_SIGNATURE_INVALID when it is wrong or missing
  */
-export function verifyResponse(secret: string, nonce: string, answer: JsonObject): JsonObject {
+export function verifyResponse(
+  secret: string,
+  request: Request,
+  nonce: string,
+  answer: JsonObject,
+): JsonObject {
   const { signature, ...result } = answer;
   try {
     const given = Buffer.from(typeof signature === 'string' ? signature : '');
-    const expected = Buffer.from(signResponse(secret, nonce, result));
+    const expected = Buffer.from(signResponse(secret, request, nonce, result));
     if (given.length === expected.length && timingSafeEqual(given, expected)) return result;
   } catch (error) {
     // What JCS cannot write, nobody has signed.
     if (!(error instanceof RangeError)) throw error;
   }
-  throw new LatchkeyError('RESPONSE_SIGNATURE_INVALID', 'The answer is not from the service.', answer);
+  throw new LatchkeyError('RESPONSE_SIGNATURE_INVALID', 'The response is not from the service.', answer);
 }
 
-function parseObject(text: string): JsonObject {
+function parseObject(text: string, otherwise?: () => JsonObject): JsonObject {
   try {
     const value = JSON.parse(text) as Json;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
     // Told below, as for every other text that is no JSON object.
   }
-  throw new LatchkeyError('UNEXPECTED_ANSWER', 'The answer is not a JSON object.');
+  if (otherwise) return otherwise();
+  throw new LatchkeyError('UNEXPECTED_ANSWER', 'The response is not a JSON object.');
 }
 
 export class Latchkey {
@@ -113,33 +158,139 @@ export class Latchkey {
   }
 
   async #call(
-    operation: string,
+    call: keyof typeof OPERATIONS,
     fields: Record<string, string | undefined>,
-    clockIsSet = false,
+    correction?: number,
   ): Promise<JsonObject> {
     const nonce = randomBytes(16).toString('hex');
     const body = JSON.stringify({ app_id: this.#appId, ...fields, nonce });
-    const response = await fetch(`${this.#base}/${operation}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...signRequest(this.#secret, body, Date.now() + this.#offset),
-      },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(10_000),
-    });
-    const answer = parseObject(await response.text());
-    if (response.ok) return verifyResponse(this.#secret, nonce, answer);
-    const { code, detail, server_time: serverTime } = answer;
-    if (code === 'TIMESTAMP_OUT_OF_RANGE' && typeof serverTime === 'string' && !clockIsSet) {
-      this.#offset = Date.parse(serverTime) - Date.now();
-      return this.#call(operation, fields, true);
+    const request = { operation: OPERATIONS[call], body };
+    const timestamp = Date.now() + (correction ?? this.#offset);
+    const response = await this.#send(call, body, signRequest(this.#secret, request, timestamp));
+    const { status, text } = response;
+    if (status === 408 || status === 429 || status >= 500) {
+      const answer = parseObject(text, () => ({}));
+      const code = typeof answer['code'] === 'string' ? answer['code'] : 'UNEXPECTED_ANSWER';
+      throw new LatchkeyError(code, `HTTP ${status}`, answer, true, response.retryAfter);
     }
-    if (typeof code !== 'string')
-      throw new LatchkeyError('UNEXPECTED_ANSWER', `HTTP ${response.status}`, answer);
+    const answer = parseObject(text);
+    if (status >= 200 && status < 300) {
+      const result = verifyResponse(this.#secret, request, nonce, answer);
+      // Only what the service has signed proves that the time was its own.
+      this.#offset = correction ?? this.#offset;
+      return result;
+    }
+    const { code, detail, server_time: serverTime } = answer;
+    if (code === 'TIMESTAMP_OUT_OF_RANGE' && typeof serverTime === 'string' && correction === undefined)
+      return this.#call(call, fields, Date.parse(serverTime) - Date.now());
+    if (typeof code !== 'string') throw new LatchkeyError('UNEXPECTED_ANSWER', `HTTP ${status}`, answer);
     throw new LatchkeyError(code, typeof detail === 'string' ? detail : code, answer);
   }
+
+  async #send(call: string, body: string, headers: Record<string, string>) {
+    try {
+      const response = await fetch(`${this.#base}/${call}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(10_000),
+      });
+      const wait = response.headers.get('retry-after') ?? '';
+      const retryAfter = /^\d{1,15}$/.test(wait) ? Number(wait) : undefined;
+      return { status: response.status, text: await response.text(), retryAfter };
+    } catch (error) {
+      throw new LatchkeyError('UNREACHABLE', String(error), {}, true);
+    }
+  }
+}
+
+/** Whether a program may run, by the moments at which the service was heard: seconds of a clock that only rises. */
+export class Grace {
+  readonly #seconds: number;
+  #heardAt: number | undefined;
+  #failures = 0;
+  #over = false;
+
+  /** @param seconds how long the program may run after the last success; a day at most */
+  constructor(seconds: number) {
+    this.#seconds = Math.min(seconds, 86_400);
+  }
+
+  /** A success that the service has signed. */
+  succeeded(now: number): void {
+    this.#heardAt = now;
+    this.#failures = 0;
+  }
+
+  /**
+   * Nothing was decided.
+   * @param retryAfter seconds that somebody asks to wait; 300 at most are believed
+   * @returns seconds until the next try, 0 when the program may run no longer
+   */
+  unreachable(now: number, retryAfter?: number): number {
+    this.#failures = Math.min(this.#failures + 1, 10);
+    const wait = Math.min(retryAfter || 5 * 2 ** (this.#failures - 1), 300);
+    return this.mayRun(now) ? Math.min(wait, this.#heardAt! + this.#seconds - now) : 0;
+  }
+
+  /** A refusal, or a response that is not from the service: from now on nothing revives the session. */
+  refused(): void {
+    this.#over = true;
+  }
+
+  mayRun(now: number): boolean {
+    return !this.#over && this.#heardAt !== undefined && now - this.#heardAt < this.#seconds;
+  }
+}
+
+/** Keeps a program to its session. It may run from the first signed success on, and never before. */
+export class Guard {
+  readonly #latchkey: Latchkey;
+  readonly #token: string;
+  readonly #hwid: string;
+  readonly #grace: Grace;
+
+  /** @param graceSeconds how long the program runs on while the service cannot be reached */
+  constructor(latchkey: Latchkey, token: string, hwid: string, graceSeconds = 1800) {
+    this.#latchkey = latchkey;
+    this.#token = token;
+    this.#hwid = hwid;
+    this.#grace = new Grace(graceSeconds);
+  }
+
+  /** Whether the program may run now: ask before whatever it protects. */
+  mayRun(): boolean {
+    return this.#grace.mayRun(monotonicSeconds());
+  }
+
+  /**
+   * Verifies the session: first at the start, and then whenever the time is over that the last call gave.
+   * @returns seconds until the next check: 5 to 15 minutes after a success, less while the service cannot be reached
+   * @throws LatchkeyError when the program may not start, or may run no longer
+   */
+  async check(): Promise<number> {
+    try {
+      // Before the request: a response that is held back gives no time.
+      const asked = monotonicSeconds();
+      await this.#latchkey.verifySession(this.#token, this.#hwid);
+      this.#grace.succeeded(asked);
+      return randomInt(300, 901);
+    } catch (error) {
+      if (!(error instanceof LatchkeyError) || !error.undecided) {
+        this.#grace.refused();
+        throw error;
+      }
+      const wait = this.#grace.unreachable(monotonicSeconds(), error.retryAfter);
+      if (wait === 0) throw error;
+      return wait;
+    }
+  }
+}
+
+/** The system's clock can be set back, this one cannot. */
+function monotonicSeconds(): number {
+  return performance.now() / 1000;
 }
 
 // What follows is the command line of the tests: leave it out of your program.
@@ -147,33 +298,63 @@ export class Latchkey {
 interface Vector {
   name: string;
   secret: string;
+  operation: string;
   timestamp: string;
   body: string;
   body_hex: string;
-  x_signature: string;
+  x_signature_v2: string;
   nonce: string;
   result: JsonObject;
   jcs: string;
-  signature: string;
+  signature_v2: string;
+}
+
+interface GraceVector {
+  name: string;
+  grace_seconds: number;
+  steps: { at: number; event: string; retry_after?: number; wait?: number; may_run: boolean }[];
 }
 
 async function checkVectors(path: string): Promise<void> {
-  const { vectors } = JSON.parse(await readFile(path, 'utf8')) as { vectors: Vector[] };
-  for (const { name, secret, timestamp, body, nonce, result, ...expected } of vectors) {
-    const headers = signRequest(secret, body, timestamp);
-    const actual: typeof expected = {
+  const { vectors, grace } = JSON.parse(await readFile(path, 'utf8')) as {
+    vectors: Vector[];
+    grace: GraceVector[];
+  };
+  for (const vector of vectors) {
+    const { name, secret, operation, timestamp, body, nonce, result } = vector;
+    const request = { operation, body };
+    const headers = signRequest(secret, request, timestamp);
+    const actual = {
       body_hex: Buffer.from(body, 'utf8').toString('hex'),
-      x_signature: headers['x-signature'],
+      x_signature_v2: headers['x-signature'],
       jcs: canonicalize(result),
-      signature: signResponse(secret, nonce, result),
+      signature_v2: signResponse(secret, request, nonce, result),
     };
     for (const key of Object.keys(actual) as (keyof typeof actual)[]) {
-      if (actual[key] !== expected[key]) throw new Error(`${name}: ${key} is ${actual[key]}`);
+      if (actual[key] !== vector[key]) throw new Error(`${name}: ${key} is ${actual[key]}`);
     }
-    verifyResponse(secret, nonce, { ...result, signature: expected.signature });
+    verifyResponse(secret, request, nonce, { ...result, signature: vector.signature_v2 });
   }
-  if (vectors.length === 0) throw new Error('no vectors');
+  for (const { name, grace_seconds, steps } of grace) {
+    const tried = new Grace(grace_seconds);
+    for (const { at, event, retry_after, wait, may_run } of steps) {
+      if (event === 'success') tried.succeeded(at);
+      if (event === 'refused') tried.refused();
+      if (event === 'unreachable' && tried.unreachable(at, retry_after) !== wait)
+        throw new Error(`${name}: another wait at ${at}`);
+      if (tried.mayRun(at) !== may_run) throw new Error(`${name}: not so at ${at}`);
+    }
+  }
+  if (vectors.length === 0 || grace.length === 0) throw new Error('no vectors');
   console.log(`${vectors.length} vectors agree`);
+}
+
+async function guard(latchkey: Latchkey, token: string, hwid: string, checks: number): Promise<void> {
+  const guard = new Guard(latchkey, token, hwid);
+  for (let check = 0; check <= checks; check += 1) {
+    const wait = await guard.check();
+    console.log(`${check === 0 ? 'started' : 'goes on'}: next check in ${Math.ceil(wait)} s`);
+  }
 }
 
 async function demo(latchkey: Latchkey, session: JsonObject, hwid: string): Promise<void> {
@@ -194,7 +375,8 @@ async function demo(latchkey: Latchkey, session: JsonObject, hwid: string): Prom
 
 const USAGE = `vectors <file>
   | demo <base_url> <app_id> <secret> <username> <password> <hwid>
-  | demo-license <base_url> <app_id> <secret> <license_key> <hwid>`;
+  | demo-license <base_url> <app_id> <secret> <license_key> <hwid>
+  | guard <base_url> <app_id> <secret> <token> <hwid> <checks>`;
 
 async function run(mode: string | undefined, args: string[]): Promise<void> {
   if (mode === 'vectors' && args.length === 1) return checkVectors(args[0]!);
@@ -205,6 +387,7 @@ async function run(mode: string | undefined, args: string[]): Promise<void> {
     return demo(latchkey, await latchkey.login(name, rest[0]!, hwid), hwid);
   if (mode === 'demo-license' && args.length === 5)
     return demo(latchkey, await latchkey.loginLicense(name, hwid), hwid);
+  if (mode === 'guard' && args.length === 6) return guard(latchkey, name, rest[0]!, Number(rest[1]));
   throw new Error(USAGE);
 }
 

@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import canonicalize from 'canonicalize';
 import { onTestFinished } from 'vitest';
+import { boundRequestSignatureOf, boundSignatureOf } from '../../support/response-signature.ts';
 
 type Body = Record<string, unknown>;
 
@@ -12,8 +11,10 @@ type Body = Record<string, unknown>;
 export interface Call {
   readonly operation: string;
   readonly body: Body;
+  /** The body as it came. */
+  readonly text: string;
   readonly timestamp: number;
-  /** Whether `x-signature` is that of the bytes. */
+  /** Whether `x-signature` is that of version 2. */
   readonly signed: boolean;
 }
 
@@ -33,10 +34,21 @@ export interface StandIn {
 export const APP = { app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', secret: 'sk_the-secret-of-the-stand-in' };
 export const SESSION = 'eyJhbGciOiJkaXIifQ..the-token-of-a-session';
 
-/** `result` with its signature for a nonce. */
-export function signed(result: Body, nonce: unknown, secret = APP.secret): Body & { signature: string } {
-  const text = `${nonce}.${canonicalize(result)}`;
-  return { ...result, signature: createHmac('sha256', secret).update(text).digest('hex') };
+const OPERATIONS: Readonly<Record<string, string>> = {
+  login: 'loginUserV2',
+  'login-license': 'loginWithLicense',
+  'verify-session': 'verifySessionV2',
+  logout: 'logoutUserV2',
+};
+
+/** `result` with its signature of version 2 as the response to a call. */
+export function signed(
+  result: Body,
+  { operation, text, body }: Pick<Call, 'operation' | 'text' | 'body'>,
+  { nonce = String(body['nonce']), secret = APP.secret } = {},
+): Body & { signature: string } {
+  const bound = { operation: OPERATIONS[operation]!, body: text };
+  return { ...result, signature: boundSignatureOf({ secret }, bound, nonce, result) };
 }
 
 /** The answer to a call, before a test changes it: any name and password are right, and logout ends the session. */
@@ -69,20 +81,26 @@ export async function startStandIn(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const raw = Buffer.concat(chunks);
-    const expected = createHmac('sha256', APP.secret).update(raw).digest('hex');
+    const operation = request.url!.replace('/api/v2/client/', '');
+    const text = raw.toString('utf8');
+    const timestamp = String(request.headers['x-timestamp']);
+    const bound = { operation: OPERATIONS[operation]!, body: text };
     const call = {
-      operation: request.url!.replace('/api/v2/client/', ''),
-      body: JSON.parse(raw.toString('utf8')) as Body,
-      timestamp: Number(request.headers['x-timestamp']),
-      signed: request.headers['x-signature'] === expected,
+      operation,
+      body: JSON.parse(text) as Body,
+      text,
+      timestamp: Number(timestamp),
+      signed:
+        request.headers['x-signature-version'] === '2' &&
+        request.headers['x-signature'] === boundRequestSignatureOf(APP, bound, timestamp),
     };
     const ended = calls.some(({ operation }) => operation === 'logout');
     calls.push(call);
     const right = answerTo(call, ended);
-    const body = right.status === 200 ? signed(right.body as Body, call.body['nonce']) : right.body;
+    const body = right.status === 200 ? signed(right.body as Body, call) : right.body;
     const answer = change({ ...right, body }, call, calls);
-    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(text);
+    const sent = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(sent);
   };
   const server = identity ? createTlsServer(identity, listener) : createServer(listener);
   server.listen(0, '127.0.0.1');
