@@ -10,6 +10,7 @@ const KNOWN = new Set([
   'x-ignores-query',
   'x-max-bytes',
   'x-mcp-tool',
+  'x-name',
   'x-not-delegated',
   'x-payment-info',
   'x-rate-limit',

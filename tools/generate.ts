@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { caseFolding } from './generate/case-folding.ts';
 import { type Contract, readContract } from './generate/document.ts';
+import { lookalikes } from './generate/lookalikes.ts';
+import { nameCharacters } from './generate/name-characters.ts';
 import { type GeneratedFile, difference, write } from './generate/output.ts';
 import { requestValidatorTypes, requestValidators } from './generate/request-validators.ts';
 import { responseValidatorTypes, responseValidators } from './generate/response-validators.ts';
@@ -21,6 +23,8 @@ export const writers: readonly Writer[] = [
   { file: 'response-validators.js', write: responseValidators },
   { file: 'response-validators.d.ts', write: responseValidatorTypes },
   { file: 'case-folding.ts', write: caseFolding },
+  { file: 'name-characters.ts', write: nameCharacters },
+  { file: 'lookalikes.ts', write: lookalikes },
 ];
 
 /** Generates all files in memory. */

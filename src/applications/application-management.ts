@@ -17,6 +17,7 @@ import {
 import type { ApplicationSecrets } from './application-secrets.ts';
 import { changeStatus, type ApplicationStatus } from './application-state.ts';
 import * as store from './application-store.ts';
+import { assertTiers } from './tiers.ts';
 import { isVersion } from './version.ts';
 
 /** What is left out stays. */
@@ -105,6 +106,7 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
         const row = await required(store.lockApplicationOfDeveloper(trx, developerId, appId));
         const now = clock.now();
         const before = toApplication(row);
+        if (settings.tiers) assertTiers(before.tiers, settings.tiers);
         const after = changeStatus(before, status ?? fromSwitch ?? before.status, now);
         const columns = toColumns(settings);
         await store.updateApplication(trx, appId, {

@@ -478,7 +478,7 @@ export const catalogue = {
   PLAN_NAME_TAKEN: {
     statuses: [409],
     title: 'Plan name taken',
-    detail: 'A plan of this name and period is sold already.',
+    detail: 'A plan of this name and period, or of a name that looks the same, is sold already.',
     hint: 'Change that plan or archive it, or choose another name.',
   },
   PLAN_IN_USE: {
@@ -496,7 +496,7 @@ export const catalogue = {
   USERNAME_TAKEN: {
     statuses: [409],
     title: 'Username taken',
-    detail: 'The application already has a user of this name.',
+    detail: 'The application already has a user of this name, or of one that looks the same.',
     hint: 'Choose another username, or log in.',
   },
   LICENSE_STATE_CONFLICT: {

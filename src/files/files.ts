@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import type { Applications } from '../applications/applications.ts';
 import type { Actor } from '../audit/audit.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
+import { isVisibleName, NAME_FAULT } from '../names/names.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Blobs } from '../platform/blobs/index.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -104,7 +105,9 @@ export function createFiles(deps: Dependencies): Files {
     async upload(actor, appId, name, content, { version, authenticatedOnly, bytes, ...checksums }) {
       const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
-      const room = await roomFor(knex, developerId, await store.findFile(knex, appId, name));
+      const existing = await store.findFile(knex, appId, name);
+      if (!existing) assertVisible(name);
+      const room = await roomFor(knex, developerId, existing);
       assertRoom(bytes ?? 0, room);
       return contents.store(developerId, within(room, content), async ({ blobId, size, sha256, keep }) => {
         assertIntact(sha256, checksums);
@@ -113,6 +116,7 @@ export function createFiles(deps: Dependencies): Files {
           await store.lockFiles(trx, appId);
           await keep(trx);
           const before = await store.findFile(trx, appId, name);
+          if (!before) assertVisible(name);
           if (!before && (await store.countFiles(trx, appId)) >= MOST_FILES) {
             throw new ApiError('QUOTA_EXCEEDED', { detail: `There is room for ${MOST_FILES} files.` });
           }
@@ -206,6 +210,11 @@ export function createFiles(deps: Dependencies): Files {
 
     clearContents: contents.clear,
   };
+}
+
+/** Files from before the rule keep their names. */
+function assertVisible(name: string): void {
+  if (!isVisibleName(name)) throw invalidMember('path/file_name', NAME_FAULT);
 }
 
 function changeOf(actor: Actor, row: store.FileRow) {

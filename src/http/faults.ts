@@ -1,6 +1,15 @@
 import type { ErrorObject } from 'ajv';
 import { ApiError, faultsDetail, type Fault } from '../errors/api-error.ts';
 
+/** What our own formats ask for. */
+const FORMAT_FAULTS: ReadonlyMap<string, string> = new Map([
+  [
+    'visible-name',
+    'must be readable: at least one visible character, and no control, invisible, private-use or unassigned characters',
+  ],
+  ['visible-identifier', 'must be visible, and must not contain characters that stand for others'],
+]);
+
 /**
  * The answer to a request that the contract's validators refuse: each fault once, bodies by JSON Pointer. Of more than 100
  * the first 100 are listed, and `detail` says so.
@@ -38,6 +47,8 @@ function detailOf(error: ErrorObject): string {
       return 'is not a parameter of this operation';
     case 'pattern':
       return 'has characters or a form that are not allowed';
+    case 'format':
+      return FORMAT_FAULTS.get(error.params['format'] as string) ?? error.message!;
     case 'enum':
       return `must be one of ${(error.params['allowedValues'] as unknown[]).join(', ')}`;
     default:

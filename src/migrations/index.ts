@@ -35,6 +35,8 @@ import * as indexUnpaidTestCheckouts from './20261123100000_index_unpaid_test_ch
 import * as createPasswordResets from './20261124000000_create_password_resets.ts';
 import * as indexDeveloperSessions from './20261124000010_index_developer_sessions.ts';
 import * as indexAgentClaims from './20261124000020_index_agent_claims.ts';
+import * as addUsernameLooks from './20261125010000_add_username_looks.ts';
+import * as indexUsernameLooks from './20261125010010_index_username_looks.ts';
 import * as addBindResponses from './20261125020000_add_bind_responses.ts';
 import * as setEventsAside from './20261125050000_set_events_aside.ts';
 import * as indexEventsSetAside from './20261125050010_index_events_set_aside.ts';
@@ -79,6 +81,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261124000000_create_password_resets': createPasswordResets,
   '20261124000010_index_developer_sessions': indexDeveloperSessions,
   '20261124000020_index_agent_claims': indexAgentClaims,
+  '20261125010000_add_username_looks': addUsernameLooks,
+  '20261125010010_index_username_looks': indexUsernameLooks,
   '20261125020000_add_bind_responses': addBindResponses,
   '20261125050000_set_events_aside': setEventsAside,
   '20261125050010_index_events_set_aside': indexEventsSetAside,

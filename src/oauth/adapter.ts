@@ -8,11 +8,11 @@ import type { Limits } from '../limits/limits.ts';
 import { addressBlock } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import { tokenDigest } from '../tokens/tokens.ts';
-import { selfRegistrationFault } from './client-state.ts';
 import { exchanges } from './exchange.ts';
 import { libraryNow } from './library-clock.ts';
 import type { Records } from './records.ts';
 import type { RegisteredClients } from './registered-clients.ts';
+import { selfRegistrationFault } from './self-registration.ts';
 
 interface Dependencies {
   readonly knex: Knex;

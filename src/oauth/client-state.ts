@@ -50,18 +50,8 @@ export function clientFault(metadata: RegisteredMetadata): ClientFault | undefin
   return undefined;
 }
 
-/** What people can read, and nothing that turns or hides what stands around it: as the contract has names. */
-const NAME = /^[^\p{Cc}\p{Cs}\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]{1,100}$/u;
-
-/** Letters among them, of some scripts, fill a place and show nothing. */
-const VISIBLE = /[^\s\u2800\p{Default_Ignorable_Code_Point}]/u;
-
-/** What is wrong with a client that registers itself. */
-export function selfRegistrationFault(metadata: RegisteredMetadata): ClientFault | undefined {
-  const { client_name: name } = metadata;
-  if (name !== undefined && !(typeof name === 'string' && NAME.test(name) && VISIBLE.test(name))) {
-    return { member: 'client_name', detail: 'must be 1 to 100 visible characters' };
-  }
+/** What is wrong with a client that registers itself, beside its name. */
+export function selfRegisteredFault(metadata: RegisteredMetadata): ClientFault | undefined {
   if ((metadata.grant_types ?? []).some((type) => !SELF_REGISTERED.includes(type))) {
     return { member: 'grant_types', detail: `must only have ${SELF_REGISTERED.join(', ')}` };
   }

@@ -2,7 +2,6 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { Developers } from '../developers/developers.ts';
 import type { SigningAlg } from '../signing-keys/signing-key-state.ts';
 import { createAdapterFactory } from './adapter.ts';
-import { selfRegistrationFault } from './client-state.ts';
 import { createDocumentFetch } from './document-fetch.ts';
 import { exchanges } from './exchange.ts';
 import { ACCESS_TOKEN_SECONDS } from './issuance.ts';
@@ -11,6 +10,7 @@ import { devicePages, logoutPages, show } from './library-pages.ts';
 import { INTERACTION_PATH, ROUTES, type Library, type ProviderDependencies } from './library.ts';
 import type { ResourceRules } from './resource-state.ts';
 import { API_SCOPES, CLAIMS, CLIENT_SCOPES, knownScopes } from './scope-state.ts';
+import { selfRegistrationFault } from './self-registration.ts';
 
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;

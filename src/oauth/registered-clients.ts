@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { AdapterPayload } from 'oidc-provider';
+import { shownName } from '../names/names.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -45,14 +46,14 @@ export function createRegisteredClients({ knex, keyring, clock }: Dependencies):
       return {
         ...metadata,
         client_id: clientId,
-        client_name: found.name,
+        client_name: shownName(found.name, clientId),
         ...(sealed && { client_secret: keyring.open(sealed, sealContext(clientId)).toString() }),
       } as AdapterPayload;
     },
 
     async owned(clientId) {
       const found = await row(clientId);
-      return found && { developerId: found.developer_id, name: found.name };
+      return found && { developerId: found.developer_id, name: shownName(found.name, clientId) };
     },
 
     async addUnowned(clientId, given) {

@@ -26,6 +26,14 @@ export async function listPlans(db: Knex): Promise<PlanRow[]> {
   return db<PlanRow>('plans').whereNull('archived_at').orderBy(['price_minor', 'plan_id']);
 }
 
+/** The names of plans that are sold. No plan is written by others until the transaction ends. */
+export async function holdNames(
+  trx: Knex.Transaction,
+): Promise<{ readonly plan_id: string; readonly name: string }[]> {
+  await trx.raw('lock table plans in share row exclusive mode');
+  return trx<PlanRow>('plans').whereNull('archived_at').select('plan_id', 'name');
+}
+
 /** All of them, the newest first. */
 export async function listAllPlans(
   db: Knex,

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { ApiError, invalidMember } from '../errors/api-error.ts';
 import { fromMinor, isCurrency, toMinor } from '../money/money.ts';
+import { alikeNames } from '../names/names.ts';
 import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
@@ -94,6 +95,14 @@ export function createPlans({ knex, audit, clock, newId, payments }: Dependencie
     return minor;
   }
 
+  /** Plans of one name differ in their periods; a name that looks like another one is taken. */
+  async function assertFree(trx: Knex.Transaction, { plan_id, name }: PlanRow): Promise<void> {
+    const others = (await store.holdNames(trx)).filter((other) => other.plan_id !== plan_id);
+    if (others.some((other) => other.name !== name && alikeNames([other.name, name]).length > 0)) {
+      throw new ApiError('PLAN_NAME_TAKEN');
+    }
+  }
+
   return {
     list: async () => (await store.listPlans(knex)).map(toPlan),
 
@@ -144,6 +153,7 @@ export function createPlans({ knex, audit, clock, newId, payments }: Dependencie
         archived_at: null,
       };
       await knex.transaction(async (trx) => {
+        await assertFree(trx, row);
         if (!(await store.insertPlan(trx, row))) throw new ApiError('PLAN_NAME_TAKEN');
         await audit.record(trx, actor, { action: 'plan.created', target: row.plan_id, data: told(row) });
       });
@@ -168,6 +178,7 @@ export function createPlans({ knex, audit, clock, newId, payments }: Dependencie
         if (planId === FREE_PLAN && after.price_minor > 0) {
           throw invalidMember('/price', 'must be 0 for the plan that everybody begins with');
         }
+        if (after.name !== before.name) await assertFree(trx, after);
         const { plan_id: _id, created_at: _made, ...columns } = after;
         if (!(await store.updatePlan(trx, planId, columns))) throw new ApiError('PLAN_NAME_TAKEN');
         await audit.record(trx, actor, { action: 'plan.updated', target: planId, data: told(after) });

@@ -1,13 +1,11 @@
 import { LIFETIME } from '../applications/application-state.ts';
 
-const MAX_ROLE_CHARACTERS = 32;
 const MAX_EMAIL_CHARACTERS = 254;
 const MAX_DAYS = 36_500;
 
 /** As at registration: the address of an HTML form (`format: email` of the contract). */
 const EMAIL =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** RFC 3339 with a time zone. */
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})T(?:[01]\d|2[0-3]):\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;
 
@@ -20,13 +18,6 @@ export type ImportedGrant =
 export function emailFault(email: string): string | undefined {
   if (email.length <= MAX_EMAIL_CHARACTERS && EMAIL.test(email)) return undefined;
   return 'email must be an e-mail address';
-}
-
-/** What is wrong with a role; undefined when nothing is. */
-export function roleFault(role: string): string | undefined {
-  const fits = [...role].length <= MAX_ROLE_CHARACTERS && role.trim() !== '';
-  if (fits && !UNPRINTABLE.test(role)) return undefined;
-  return `role must have 1 to ${MAX_ROLE_CHARACTERS} printable characters, not all of them blanks`;
 }
 
 /**

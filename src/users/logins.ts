@@ -2,11 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError, invalidMember } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import { canonicalLicenseKey, type LicenseHolder, type Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
+import { isVisibleIdentifier } from '../names/names.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -74,6 +75,7 @@ interface Dependencies {
 
 /** A machine at an address, and the program on it. */
 interface Origin {
+  readonly hwid: string;
   readonly hwidDigest: Buffer;
   readonly version: string | null;
   readonly client: Client;
@@ -98,9 +100,10 @@ export function createLogins(deps: Dependencies): Logins {
     trx: Knex.Transaction,
     application: Application,
     user: store.UserRow,
-    { hwidDigest, version, client }: Origin,
+    origin: Origin,
     session: PreparedSession,
   ): Promise<void> {
+    const { hwidDigest, version, client } = origin;
     vpn.assertNone(application, client);
     await bans.assertNone(trx, application.appId, {
       userId: user.user_id,
@@ -108,10 +111,12 @@ export function createLogins(deps: Dependencies): Logins {
       address: client.address,
     });
     if (user.hwid_digest === null) {
+      assertVisible(origin);
       await store.bindHwid(trx, user.user_id, hwidDigest);
       const { appId } = application;
       await events.record(trx, { type: 'user.hwid_bound', appId, userId: user.user_id });
     } else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
+    else if (!timingSafeEqual(user.hwid_digest, hwidDigest)) assertVisible(origin);
     await applications.assertWithinPlan(trx, application, clock.now());
     const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
     const tier = standing.status === 'active' ? standing.tier : null;
@@ -133,6 +138,7 @@ export function createLogins(deps: Dependencies): Logins {
     form: TokenForm,
   ): Promise<Login> {
     const { appId } = application;
+    assertVisible(origin);
     const created = newLicenseUser(appId, newId('usr'), origin.hwidDigest, clock.now());
     const userId = created.user_id;
     const session = await sessions.prepare(appId, userId, form);
@@ -202,7 +208,7 @@ export function createLogins(deps: Dependencies): Logins {
   return {
     async withPassword(application, { username, password, hwid, version = null }, form, client) {
       const { appId } = application;
-      const origin = { hwidDigest: keys.hwidDigest(appId, hwid), version, client };
+      const origin = { hwid, hwidDigest: keys.hwidDigest(appId, hwid), version, client };
       assertOpen(application);
       passwords.assertRoom();
       const account = ofName(appId, username);
@@ -220,7 +226,7 @@ export function createLogins(deps: Dependencies): Logins {
     },
 
     async withLicense(application, { licenseKey, hwid, version = null }, form, client) {
-      const origin = { hwidDigest: keys.hwidDigest(application.appId, hwid), version, client };
+      const origin = { hwid, hwidDigest: keys.hwidDigest(application.appId, hwid), version, client };
       assertOpen(application);
       turns.assertRoom(ofKey(application.appId, licenseKey));
       await screen(application, origin);
@@ -276,6 +282,12 @@ function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
   if (!isSameMachine(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
 }
 
+/** Users stay with the machine that they are bound to, whatever it is called; a new one has a name that shows. */
+function assertVisible({ hwid }: Origin): void {
+  if (isVisibleIdentifier(hwid)) return;
+  throw invalidMember('/hwid', 'must be visible, and must not contain characters that stand for others');
+}
+
 /** A user whose name is his id, and who has no password. */
 function newLicenseUser(appId: string, userId: string, hwidDigest: Buffer, createdAt: Date): store.UserRow {
   return {
@@ -283,6 +295,7 @@ function newLicenseUser(appId: string, userId: string, hwidDigest: Buffer, creat
     app_id: appId,
     username: userId,
     username_key: usernameKey(userId),
+    username_look: null,
     email: null,
     role: 'user',
     password_hash: null,

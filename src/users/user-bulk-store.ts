@@ -6,6 +6,7 @@ export interface ImportedRow {
   readonly user_id: string;
   readonly username: string;
   readonly username_key: string;
+  readonly username_look: string | null;
   readonly email: string | null;
   readonly role: string;
   readonly password_hash: string | null;
@@ -42,7 +43,7 @@ export async function lockSubscribers(
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Inserts up to 1000 users in one statement, but those whose names are taken. @returns the keys that were inserted */
+/** Inserts up to 1000 users in one statement, but those whose names, or their looks, are taken. @returns the keys that were inserted */
 export async function insertImported(
   trx: Knex.Transaction,
   appId: string,
@@ -50,10 +51,10 @@ export async function insertImported(
   createdAt: Date,
 ): Promise<Set<string>> {
   const inserted = await trx.raw<{ rows: { username_key: string }[] }>(
-    `insert into users (app_id, created_at, user_id, username, username_key, email, role, password_hash)
+    `insert into users (app_id, created_at, user_id, username, username_key, username_look, email, role, password_hash)
      select ?, ?::timestamptz, r.*
-     from unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]) as r
-     on conflict on constraint users_username_key do nothing
+     from unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]) as r
+     on conflict do nothing
      returning username_key`,
     [
       appId,
@@ -61,6 +62,7 @@ export async function insertImported(
       rows.map((row) => row.user_id),
       rows.map((row) => row.username),
       rows.map((row) => row.username_key),
+      rows.map((row) => row.username_look) as string[],
       rows.map((row) => row.email) as string[],
       rows.map((row) => row.role),
       rows.map((row) => row.password_hash) as string[],

@@ -4,19 +4,21 @@ import type { Actor } from '../audit/audit.ts';
 import type { Bulk } from '../bulk/bulk.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
+import { isVisibleName, NAME_FAULT } from '../names/names.ts';
 import { importFault } from '../passwords/passwords.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import { grantFirst } from '../subscriptions/subscriptions.ts';
 import { LineFaults, readCsv, readJsonLines, textOf, type Line } from '../tables/tables.ts';
-import { emailFault, readGrant, roleFault, type ImportedGrant } from './import-state.ts';
+import { emailFault, readGrant, type ImportedGrant } from './import-state.ts';
 import * as store from './user-bulk-store.ts';
-import { usernameKey } from './username.ts';
+import { newUsername, type NewUsername } from './username.ts';
 
 export type ImportFormat = 'text/csv' | 'application/x-ndjson';
 
 const MAX_USERS = 50_000;
 const MAX_USERNAME_CHARACTERS = 64;
+const MAX_ROLE_CHARACTERS = 32;
 /** Users of a statement. */
 const SLICE = 1000;
 /** The role of those of whom nothing is said. */
@@ -72,8 +74,8 @@ export function createUserImports(deps: Dependencies): UserImports {
   ): Imported | string {
     const { username, email, role, password_hash: hash } = cells;
     if (username === undefined) return 'username is missing';
-    const key = keyOf(username);
-    if (typeof key === 'object') return key.fault;
+    const names = namesOf(username);
+    if ('fault' in names) return names.fault;
     const fault =
       (email && emailFault(email)) ?? (role && roleFault(role)) ?? (hash && hashFault(hash)) ?? undefined;
     if (fault) return fault;
@@ -81,8 +83,7 @@ export function createUserImports(deps: Dependencies): UserImports {
     if ('fault' in subscription) return subscription.fault;
     const row = {
       user_id: newId('usr'),
-      username,
-      username_key: key,
+      ...names,
       email: email ?? null,
       role: role ?? DEFAULT_ROLE,
       password_hash: hash ?? null,
@@ -100,6 +101,7 @@ export function createUserImports(deps: Dependencies): UserImports {
     const lines = format === 'text/csv' ? readCsv(text, COLUMNS) : readJsonLines(text, COLUMNS, ['days']);
     const users: Imported[] = [];
     const lineOf = new Map<string, number>();
+    const lineOfLook = new Map<string, number>();
     const faults = new LineFaults();
     for await (const each of lines) {
       if (users.length + faults.lines >= MAX_USERS) {
@@ -111,12 +113,19 @@ export function createUserImports(deps: Dependencies): UserImports {
         faults.add(each.line, user);
         continue;
       }
-      const before = lineOf.get(user.row.username_key);
+      const { username_key: key, username_look: look } = user.row;
+      const before = lineOf.get(key);
       if (before !== undefined) {
         faults.add(user.line, `username is that of line ${before}`);
         continue;
       }
-      lineOf.set(user.row.username_key, user.line);
+      const like = lineOfLook.get(look ?? key);
+      if (like !== undefined) {
+        faults.add(user.line, `username looks like that of line ${like}`);
+        continue;
+      }
+      lineOf.set(key, user.line);
+      lineOfLook.set(look ?? key, user.line);
       users.push(user);
     }
     if (users.length === 0 && faults.lines === 0) faults.add(1, 'must be there: the import has no users');
@@ -185,16 +194,21 @@ export function createUserImports(deps: Dependencies): UserImports {
   };
 }
 
-function keyOf(username: string): string | { readonly fault: string } {
+function namesOf(username: string): NewUsername | { readonly fault: string } {
   if ([...username].length > MAX_USERNAME_CHARACTERS) {
     return { fault: `username must have 1 to ${MAX_USERNAME_CHARACTERS} characters` };
   }
   try {
-    return usernameKey(username);
+    return newUsername(username);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { fault: `username ${error.errors?.[0]?.detail}` };
   }
+}
+
+function roleFault(role: string): string | undefined {
+  if ([...role].length > MAX_ROLE_CHARACTERS) return `role must have 1 to ${MAX_ROLE_CHARACTERS} characters`;
+  return isVisibleName(role) ? undefined : `role ${NAME_FAULT}`;
 }
 
 function hashFault(hash: string): string | undefined {

@@ -14,7 +14,7 @@ import { extendSubscriptions, type Extended } from '../subscriptions/subscriptio
 import * as bulkStore from './user-bulk-store.ts';
 import * as store from './user-store.ts';
 import { userNotFound } from './user-not-found.ts';
-import { usernameKey } from './username.ts';
+import { newUsername } from './username.ts';
 
 /** Users whose subscriptions are extended in one go: about a tenth of a second. */
 const SLICE = 1000;
@@ -154,8 +154,8 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     async create(actor, appId, { username, password, email, role }) {
       const { developerId } = actor;
       await applications.ofDeveloper(developerId, appId);
-      const key = usernameKey(username);
-      if (await store.findUser(knex, appId, key)) throw new ApiError('USERNAME_TAKEN');
+      const names = newUsername(username);
+      if (await store.isNameTaken(knex, appId, names)) throw new ApiError('USERNAME_TAKEN');
       const passwordHash = password === undefined ? null : await passwords.hashFor(developerId, password);
       const userId = newId('usr');
       await knex.transaction(async (trx) => {
@@ -163,8 +163,7 @@ export function createUserManagement(deps: Dependencies): UserManagement {
         const inserted = await store.insertUser(trx, {
           user_id: userId,
           app_id: appId,
-          username,
-          username_key: key,
+          ...names,
           email: email ?? null,
           ...(role !== undefined && { role }),
           password_hash: passwordHash,

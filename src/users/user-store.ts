@@ -1,11 +1,16 @@
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../platform/database/errors.ts';
 
+/** What no two users of an application share. */
+const NAME_INDEXES = ['users_username_key', 'users_username_look'];
+
 export interface UserRow {
   readonly user_id: string;
   readonly app_id: string;
   readonly username: string;
   readonly username_key: string;
+  /** What the name looks like, where that is not its key; null also for users from before the rule. */
+  readonly username_look: string | null;
   readonly email: string | null;
   readonly role: string;
   /** Null for a user who logs in with a licence key alone. */
@@ -29,6 +34,23 @@ export async function findUser(db: Knex, appId: string, usernameKey: string): Pr
   return db<UserRow>('users').where({ app_id: appId, username_key: usernameKey }).first();
 }
 
+/**
+ * Whether the application has a user whose name is the same or looks the same. The unique indexes decide in the end: this
+ * spares the work for a name that is taken.
+ */
+export async function isNameTaken(
+  db: Knex,
+  appId: string,
+  { username_key, username_look }: Pick<UserRow, 'username_key' | 'username_look'>,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { taken: boolean }[] }>(
+    `select exists (select from users where app_id = ? and username_key = ?)
+       or exists (select from users where app_id = ? and coalesce(username_look, username_key) = ?) as taken`,
+    [appId, username_key, appId, username_look ?? username_key],
+  );
+  return rows[0]!.taken;
+}
+
 export async function findUserById(db: Knex, userId: string): Promise<UserRow | undefined> {
   return db<UserRow>('users').where({ user_id: userId }).first();
 }
@@ -38,13 +60,13 @@ export async function lockUser(trx: Knex.Transaction, userId: string): Promise<U
   return trx<UserRow>('users').where({ user_id: userId }).forNoKeyUpdate().first();
 }
 
-/** @returns false when the application has a user of this name already */
+/** @returns false when the application has a user already whose name is the same or looks the same */
 export async function insertUser(trx: Knex.Transaction, row: NewUserRow): Promise<boolean> {
   try {
     await trx('users').insert(row);
     return true;
   } catch (error) {
-    if (isUniqueViolation(error, 'users_username_key')) return false;
+    if (NAME_INDEXES.some((name) => isUniqueViolation(error, name))) return false;
     throw error;
   }
 }

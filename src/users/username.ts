@@ -1,15 +1,14 @@
 import { invalidMember } from '../errors/api-error.ts';
-import { caseFolding } from '../../generated/case-folding.ts';
+import { foldedName, isVisibleIdentifier, lookOfName } from '../names/names.ts';
 
 const MAX_CHARACTERS = 64;
 
-/** What cannot be seen or may change its meaning with the next version of Unicode. */
+/** What could never be in a username: lookups refuse it as they always have. */
 const UNSTORABLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
- * The form in which usernames are compared: compatibility caseless matching (Unicode Standard, section 3.13, D146) in
- * composed form, with white space trimmed at both ends. Two usernames are the same account exactly when their keys are
- * equal; normalising a key again gives the same key.
+ * The form in which usernames are compared: folded (`foldedName`), with white space trimmed at both ends. Two usernames are
+ * the same account exactly when their keys are equal; the key of a key is itself.
  * @param username as the user wrote it
  * @throws ApiError VALIDATION_FAILED at /username when it holds characters that cannot be told apart by sight, or
  *   when the key is empty or longer than 64 characters
@@ -21,7 +20,7 @@ export function usernameKey(username: string): string {
       'must not contain control, format, zero-width, private-use or unassigned characters',
     );
   }
-  const key = normalised(username).trim();
+  const key = foldedName(username).trim();
   const characters = [...key].length;
   if (characters < 1 || characters > MAX_CHARACTERS) {
     throw invalidMember('/username', `must have 1 to ${MAX_CHARACTERS} characters after normalisation`);
@@ -29,18 +28,31 @@ export function usernameKey(username: string): string {
   return key;
 }
 
+/** The forms of a username that no other user of the application may have. */
+export interface NewUsername {
+  readonly username: string;
+  readonly username_key: string;
+  /** What it looks like (`lookOfName`), where that is not its key. */
+  readonly username_look: string | null;
+}
+
+/**
+ * A username for a new account.
+ * @throws ApiError VALIDATION_FAILED at /username as usernameKey does, and when it is not visible
+ */
+export function newUsername(username: string): NewUsername {
+  const key = usernameKey(username);
+  if (!isVisibleIdentifier(username)) {
+    throw invalidMember(
+      '/username',
+      'must be visible, and must not contain characters that stand for others',
+    );
+  }
+  const look = lookOfName(username);
+  return { username, username_key: key, username_look: look === key ? null : look };
+}
+
 /** The form in which the beginning of a username is looked for: that of whole ones, of any length. */
 export function usernamePrefix(beginning: string): string {
-  return normalised(beginning).trimStart();
-}
-
-function normalised(text: string): string {
-  return fold(fold(text.normalize('NFD')).normalize('NFKC')).normalize('NFKC');
-}
-
-/** Full case folding (CaseFolding.txt, statuses C and F), the same for every language. */
-function fold(text: string): string {
-  let folded = '';
-  for (const character of text) folded += caseFolding.get(character.codePointAt(0)!) ?? character;
-  return folded;
+  return foldedName(beginning).trimStart();
 }

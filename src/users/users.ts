@@ -14,7 +14,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import * as store from './user-store.ts';
 import { userNotFound } from './user-not-found.ts';
-import { usernameKey } from './username.ts';
+import { newUsername, usernameKey } from './username.ts';
 
 export type { ExportFormat, UserDirectory, UserFilter, UserRecord } from './user-directory.ts';
 export type { HwidReset, HwidResets } from './hwid-resets.ts';
@@ -101,8 +101,8 @@ export function createUsers(deps: Dependencies): Users {
       const subject = { hwidDigests: [hwidDigest], address: client.address };
       vpn.assertNone(application, client);
       await bans.assertNone(knex, appId, subject);
-      const key = usernameKey(username);
-      if (await store.findUser(knex, appId, key)) throw new ApiError('USERNAME_TAKEN');
+      const names = newUsername(username);
+      if (await store.isNameTaken(knex, appId, names)) throw new ApiError('USERNAME_TAKEN');
       if (licenseKey !== undefined) {
         await licenses.assertRedeemable(knex, application, licenseKey).catch(rethrowForRegistration);
       }
@@ -116,8 +116,7 @@ export function createUsers(deps: Dependencies): Users {
         const inserted = await store.insertUser(trx, {
           user_id: userId,
           app_id: appId,
-          username,
-          username_key: key,
+          ...names,
           email: email ?? null,
           password_hash: passwordHash,
           hwid_digest: hwidDigest,

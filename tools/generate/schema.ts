@@ -1,6 +1,7 @@
 import { type CodeKeywordDefinition, type Options, Ajv, _ } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Schema } from './document.ts';
+import { nameFormats } from './name-characters.ts';
 
 const ANNOTATIONS = new Set([
   'title',
@@ -54,6 +55,7 @@ export function sourceAjv(options: Options = {}): Ajv {
   });
   addFormats.default(ajv);
   for (const keyword of ['pattern', 'format']) tryWithinLength(ajv, keyword);
+  for (const [name, format] of Object.entries(nameFormats)) ajv.addFormat(name, format);
   return ajv;
 }
 
