@@ -18,11 +18,11 @@ function shapeOf(character: string): string {
   return prototypes[character] ?? character;
 }
 
-/** The small letter of ASCII that a letter looks like. A capital with the shape of a small l is read as a capital I. */
-function letterOf(character: string): string | undefined {
-  if (prototypes[character] === undefined) return undefined;
-  const letter = letters.get(shapeOf(character));
-  return letter === 'l' && isCapital(character) ? 'i' : letter;
+/** The small letter of ASCII that has the shape of a character. What a capital shares with a small l is a capital I. */
+function letterOf(shaped: string, isOfCapital: boolean): string | undefined {
+  if (prototypes[shaped] === undefined) return undefined;
+  const letter = letters.get(shapeOf(shaped));
+  return letter === 'l' && isOfCapital ? 'i' : letter;
 }
 
 const isCapital = (character: string) => character !== character.toLowerCase();
@@ -35,14 +35,14 @@ function lookalikesOf(script: string, codePoints: readonly number[]): [number, s
     .filter((character) => character.normalize('NFKD') === character);
   if (script === 'Latin') {
     const phonetic = characters.filter((character) => character.codePointAt(0)! >= FIRST_PHONETIC);
-    return phonetic.flatMap((character) => pairOf(character, letterOf(character)));
+    return phonetic.flatMap((character) => pairOf(character, letterOf(character, isCapital(character))));
   }
   // Two letters of one script stay two: what another one has the shape of already is not given again.
   const claimed = new Set<string>();
   const found = new Map<string, string>();
   for (const shapeSource of [(each: string) => each, (each: string) => each.toUpperCase()]) {
     for (const character of characters) {
-      const letter = letterOf(shapeSource(character));
+      const letter = letterOf(shapeSource(character), isCapital(character));
       const claim = `${isCapital(character)} ${letter}`;
       if (letter === undefined || found.has(character) || claimed.has(claim)) continue;
       claimed.add(claim);

@@ -135,6 +135,13 @@ describe('VALIDATION_FAILED', async () => {
     ['/tiers', { tiers: ['Pro', 'Pro'] }],
     ['/tiers', { tiers: many(51) }],
     ['/tiers/1', { tiers: ['Pro', ''] }],
+    ['/tiers/1', { tiers: ['Basic', 'BASIC'] }],
+    ['/tiers/1', { tiers: ['Basic', 'Basic '] }],
+    ['/tiers/1', { tiers: ['Caf\u00e9', 'Cafe\u0301'] }],
+    ['/tiers/1', { tiers: ['Basic', 'Ваsіс'] }],
+    ['/tiers/0', { tiers: ['PRO', 'Standard', 'Pro'] }],
+    ['/tiers/1', { tiers: ['Basic', '\u3164'] }],
+    ['/tiers/0', { tiers: ['Basic\ufffd'] }],
     ['/tiers/0', { tiers: ['a\u0000'] }],
     ['/tiers/0', { tiers: [null] }],
   ])('at %s', async (pointer, change) => {

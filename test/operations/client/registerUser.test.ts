@@ -241,13 +241,35 @@ describe('usernames', async () => {
   test.each([
     ['a dotless i', 'irmak', 'ırmak'],
     ['a dotted capital I', 'ilker', 'İlker'],
-    ['a Cyrillic letter', 'pascal', 'pаscal'],
+    ['digits and letters', 'curie1', 'curiel'],
+    ['letters of one alphabet', 'сухбат', 'сүхбат'],
     ['an accent', 'jose', 'josé'],
     ['a space', 'rosalind', 'rosa lind'],
     ['percent-encoding', 'a b c', 'a%20b%20c'],
   ])('are two accounts: %s', async (_what, first, second) => {
     expect((await api.register(own.with(account({ username: first })))).status).toBe(201);
     expect((await api.register(own.with(account({ username: second })))).status).toBe(201);
+  });
+
+  test.each([
+    ['a Cyrillic letter', 'pascal', 'pаscal'],
+    ['Cyrillic capitals', 'bob', 'ВОВ'],
+    ['a Latin letter among Cyrillic ones', 'Вернадский', 'Вepнaдский'],
+    ['white space', 'emmy noether', 'emmy  noether'],
+    ['phonetic notation', 'galois', 'ɡalois'],
+  ])('are refused when they look like that of another user: %s', async (_what, first, second) => {
+    const user = account({ username: first });
+    expect((await api.register(own.with(user))).status).toBe(201);
+    expectError(await api.register(own.with(account({ username: second }))), 409, 'USERNAME_TAKEN');
+    // It is a name of nobody: no account is reached by what it looks like.
+    expectError(await api.login(own.with({ ...user, username: second })), 401, 'INVALID_CREDENTIALS');
+  });
+
+  test('one look, many at once: one account', async () => {
+    const app = await newApp(api, developer);
+    const names = ['admin', 'аdmin', 'admіn', 'аdmіn', 'ɑdmin', 'admin'];
+    const answers = await Promise.all(names.map((username) => api.register(app.with(account({ username })))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
   });
 
   test.each([
@@ -290,14 +312,23 @@ describe('usernames', async () => {
     ['private use', 'a\ue000b'],
     ['a noncharacter', 'a\ufffeb'],
     ['an unassigned one', 'a\u0378b'],
+    ['an object replacement character', 'admin\ufffc', 401],
+    ['a replacement character', 'adm\ufffdn', 401],
+    ['a Braille blank', 'admin\u2800', 401],
+    ['a Braille blank alone', '\u2800', 401],
+    ['a note without a shape', 'admin\u{1d159}', 401],
+    ['a mark alone', '\u0301', 401],
     ['nothing', ''],
     ['white space only', ' \u3000\u00a0'],
     ['65 characters', 'a'.repeat(65)],
     ['more than 64 after normalisation', 'ß'.repeat(33)],
     ['far more than 64 after normalisation', 'ﷺ'.repeat(64)],
-  ])('are refused with %s', async (_what, username) => {
+  ] as [string, string, number?][])('are refused with %s', async (_what, username, atLogin = 400) => {
     expectFaults(await api.register(own.with(account({ username }))), '/username');
-    expectFaults(await api.login(own.with(account({ username }))), '/username');
+    const login = await api.login(own.with(account({ username })));
+    // What could be a name once is looked for.
+    if (atLogin === 401) expectError(login, 401, 'INVALID_CREDENTIALS');
+    else expectFaults(login, '/username');
   });
 
   test.each(['\\ud800', '\\udc00\\ud800', 'ok\\udfff'])(
@@ -342,7 +373,17 @@ describe('passwords', () => {
 });
 
 test('hardware identifiers have 1 to 256 printable characters and count whole', async () => {
-  for (const hwid of ['', 'h'.repeat(257), 'a\u0000', 'a\nb', 'a\u200bb']) {
+  for (const hwid of [
+    '',
+    'h'.repeat(257),
+    'a\u0000',
+    'a\nb',
+    'a\u200bb',
+    'a\ufffdb',
+    '\u2800',
+    ' ',
+    'a\ufffc',
+  ]) {
     expectFaults(await api.register(app.with(account({ hwid }))), '/hwid');
   }
   const user = account({ hwid: 'h'.repeat(256) });

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import {
+  alikeNames,
+  foldedName,
+  isVisibleIdentifier,
+  isVisibleName,
+  lookOfName,
+  shownName,
+} from '../../src/names/names.ts';
+import { JOINED, READABLE, UNREADABLE } from '../assurance/support/names.ts';
+
+/** Every assigned character, and some of those that are not. */
+const characters = Array.from({ length: 0x110000 }, (_, code) => code)
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code))
+  .filter((character) => character.codePointAt(0)! % 997 === 0 || !/[\p{Cn}\p{Co}]/u.test(character));
+
+describe('a name is visible', () => {
+  test.each(UNREADABLE)('not %j', (name) => {
+    expect(isVisibleName(name)).toBe(false);
+    expect(isVisibleIdentifier(name)).toBe(false);
+    expect(shownName(name, 'cli_1')).toBe('cli_1');
+  });
+
+  test.each(READABLE)('but %s', (name) => {
+    expect(isVisibleName(name)).toBe(true);
+    expect(isVisibleIdentifier(name)).toBe(true);
+    expect(shownName(name, 'cli_1')).toBe(name);
+  });
+
+  test.each(JOINED)('and %s, which is no identifier', (name) => {
+    expect(isVisibleName(name)).toBe(true);
+    expect(isVisibleIdentifier(name)).toBe(false);
+  });
+
+  test('no ignorable character, no space and no mark is a name, and every letter and digit is one', () => {
+    const isNothing = /[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]/u;
+    expect(characters.filter((each) => isNothing.test(each) && isVisibleName(each))).toEqual([]);
+    const blank = ['\u2800', '\ufffc', '\ufffd', '\u{13441}', '\u{13442}', '\u{1d159}'];
+    expect(characters.filter((each) => !isNothing.test(each) && !isVisibleName(each))).toEqual(blank);
+  });
+
+  test('of any length, in time that grows with it', () => {
+    expect(isVisibleName('\u0301'.repeat(1_000_000))).toBe(false);
+    expect(isVisibleName(`${' '.repeat(1_000_000)}\ufffd`)).toBe(false);
+    expect(isVisibleName(`${' '.repeat(1_000_000)}a`)).toBe(true);
+  });
+});
+
+describe('names look the same', () => {
+  test.each([
+    ['case', 'Pro', 'PRO'],
+    ['white space at the ends', 'Pro', 'Pro '],
+    ['white space inside', 'Ada Lovelace', 'Ada\u00a0\u3000Lovelace'],
+    ['composition', 'Caf\u00e9', 'Cafe\u0301'],
+    ['width', 'Pro', 'Ｐｒｏ'],
+    ['mathematical letters', 'admin', '𝒶𝒹𝓂𝒾𝓃'],
+    ['a Cyrillic а', 'admin', 'аdmin'],
+    ['a Greek omicron', 'root', 'rοοt'],
+    ['a Cyrillic Р', 'Pro', 'Рro'],
+    ['Cyrillic capitals', 'BOB', 'ВОВ'],
+    ['a Cyrillic capital I', 'Ivan', 'Іvan'],
+    ['a palochka', 'paypal', 'paypaӏ'],
+    ['Cyrillic letters alone', 'cocox', 'сосох'],
+    ['an accent on a Cyrillic letter', 'José', 'Jоsе\u0301'],
+    ['a Latin letter among Cyrillic ones', 'Иван', 'Ивaн'],
+    ['a Cherokee letter', 'Daniel', 'Ꭰaniel'],
+    ['phonetic notation', 'google', 'ɡooɡle'],
+    ['a joiner', 'Pro', 'P\u200dro'],
+    ['an emoji selector', '❤ Shop', '❤\ufe0f Shop'],
+  ])('but for %s', (_what, one, other) => {
+    expect(alikeNames([one, other])).toEqual([{ name: other, like: one }]);
+  });
+
+  test.each([
+    ['digits and letters', 'user1', 'userl'],
+    ['zero and O', 'R0', 'RO'],
+    ['m and rn', 'modern', 'modem'],
+    ['a dotless i', 'irmak', 'ırmak'],
+    ['an accent', 'jose', 'josé'],
+    ['a stroke', 'lodz', 'łodz'],
+    ['a space', 'rosalind', 'rosa lind'],
+    ['Cyrillic letters of one alphabet', 'сух', 'сүх'],
+    ['Hebrew letters', 'דו', 'דן'],
+    ['Arabic digits', 'علي١', 'عليا'],
+    ['Cherokee letters', 'ᏔᎵ', 'ᏓᎵ'],
+    ['kana and Chinese characters', 'カ', '力'],
+    ['scripts with other shapes', 'Иван', 'Ivan'],
+    ['й and и', 'Андрей', 'Андреи'],
+  ])('but are two for %s', (_what, one, other) => {
+    expect(alikeNames([one, other])).toEqual([]);
+  });
+
+  test('and each is like itself, in every form of it', () => {
+    const faults = characters.filter((character) => {
+      const name = `x${character}y`;
+      const look = lookOfName(name);
+      return [name.normalize('NFC'), name.normalize('NFD'), ` ${name} `].some(
+        (form) => lookOfName(form) !== look,
+      );
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test('no two letters of one script and case have one look', () => {
+    const scripts = ['Latin', 'Cyrillic', 'Greek', 'Hebrew', 'Arabic', 'Armenian', 'Cherokee', 'Georgian'];
+    for (const script of scripts) {
+      const isOf = new RegExp(`^[\\p{Script=${script}}&&\\p{L}]$`, 'v');
+      const byLook = new Map<string, string>();
+      const merged: string[] = [];
+      for (const character of characters) {
+        // Phonetic notation looks like the basic letters.
+        if (!isOf.test(character) || (script === 'Latin' && character > '\u024f')) continue;
+        const key = foldedName(character);
+        const plain = character.normalize('NFKC');
+        const look = `${lookOfName(character)} ${plain === plain.toLowerCase()}`;
+        const other = byLook.get(look) ?? key;
+        byLook.set(look, other);
+        if (other !== key) merged.push(`${other} ${character}`);
+      }
+      expect(merged, script).toEqual([]);
+    }
+  });
+});
