@@ -3624,9 +3624,9 @@ export interface components {
         RegisterRequest: {
             app_id: components["schemas"]["AppId"];
             secret: components["schemas"]["AppSecret"];
-            username: components["schemas"]["Username"];
+            username: components["schemas"]["NewUsername"];
             password: components["schemas"]["NewPassword"];
-            hwid: components["schemas"]["Hwid"];
+            hwid: components["schemas"]["NewHwid"];
             email?: components["schemas"]["Email"];
             license_key?: components["schemas"]["LicenseKey"];
         };
@@ -3682,8 +3682,8 @@ export interface components {
         } & (unknown | unknown);
         SandboxRequest: {
             app_id: components["schemas"]["AppId"];
-            username: components["schemas"]["Username"];
-            hwid: components["schemas"]["Hwid"];
+            username: components["schemas"]["NewUsername"];
+            hwid: components["schemas"]["NewHwid"];
         };
         HealthResult: {
             status: components["schemas"]["Success"];
@@ -4238,10 +4238,13 @@ export interface components {
             next_reset_at: string;
             signature?: components["schemas"]["ResponseSignature"];
         };
-        /** @description The developer's own label for a user, of 1 to 32 printable characters, not all of them blanks; a login answers with it. */
+        /**
+         * Format: visible-name
+         * @description The developer's own label for a user, of 1 to 32 characters, which can be read as a name can; a login answers with it.
+         */
         Role: string;
         CreateUserRequest: {
-            username: components["schemas"]["Username"];
+            username: components["schemas"]["NewUsername"];
             password?: components["schemas"]["NewPassword"];
             email?: components["schemas"]["Email"];
             role?: components["schemas"]["Role"];
@@ -5417,6 +5420,11 @@ export interface components {
              */
             message: string;
         };
+        /**
+         * Format: visible-name
+         * @description As every name: at least one visible character, and no control, invisible, private-use or unassigned characters. Joiners and
+         *     emoji selectors are allowed.
+         */
         PlanName: string;
         PlanQuota: number;
         PlanFeatures: components["schemas"]["PlanName"][];
@@ -5494,20 +5502,32 @@ export interface components {
         Success: "success";
         AppId: string;
         AppSecret: string;
-        /**
-         * @description 1 to 64 characters, also after normalisation. Control, format (bidirectional and zero-width marks among
-         *     them), private-use and unassigned characters are refused.
-         */
+        /** @description The name of a user that exists, in any case, width or composition, with or without white space around it. */
         Username: string;
+        /**
+         * Format: visible-identifier
+         * @description 1 to 64 characters, also after normalization, of which at least one is visible. Control, format (bidirectional and zero-width
+         *     marks among them), invisible, private-use and unassigned characters and U+FFFD are refused. A name that only differs from
+         *     another user's in case, width, composition or white space, or that has letters of another script in place of letters that
+         *     look the same, is taken.
+         */
+        NewUsername: string;
         /** Format: password */
         Password: string;
         /** Format: password */
         NewPassword: string;
         /**
          * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
-         *     hardware components in hexadecimal, neither salted nor shortened.
+         *     hardware components in hexadecimal, neither salted nor shortened. A machine that a user is not bound to yet is refused
+         *     when its identifier has invisible characters or U+FFFD.
          */
         Hwid: string;
+        /**
+         * Format: visible-identifier
+         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
+         *     hardware components in hexadecimal, neither salted nor shortened. Invisible characters and U+FFFD are refused.
+         */
+        NewHwid: string;
         /** @description The program's own version; it is counted in the application's statistics. */
         ClientVersion: string;
         /** Format: email */
@@ -5524,12 +5544,22 @@ export interface components {
         ResponseSignature: string;
         /** @description The developer's own remark. */
         Remark: string | null;
+        /**
+         * Format: visible-name
+         * @description What people read: at least one visible character, and no control, invisible, private-use or unassigned characters. Joiners
+         *     and emoji selectors are allowed. It comes back exactly as it was sent. Names from before the rule stay.
+         */
         Name: string;
+        /** @description One of the application's tiers, exactly as it is written there. */
         Tier: string;
+        ListedTier: string;
         /** @description A tier that there is. One that is older than the rule may be of blanks alone. */
         StandingTier: string;
-        /** @description The application's tiers, the lowest first. */
-        Tiers: components["schemas"]["Tier"][];
+        /**
+         * @description The application's tiers, the lowest first. A tier that is not in the list yet must be readable as a name is, and must not
+         *     be like another one: `Pro`, `PRO`, `Pro ` with a space and `Рro` with a Cyrillic letter are one tier.
+         */
+        Tiers: components["schemas"]["ListedTier"][];
         /** @description SHA-256 hashes in lower-case hexadecimal of the executables that may run. */
         ExecutableHashes: string[];
         /** @description Send it as `cursor` for the next page; null on the last one. */
@@ -5804,7 +5834,7 @@ export interface components {
                  *       "type": "http://127.0.0.1:3000/errors/username-taken",
                  *       "title": "Username taken",
                  *       "status": 409,
-                 *       "detail": "The application already has a user of this name.",
+                 *       "detail": "The application already has a user of this name, or of one that looks the same.",
                  *       "instance": "/api/v1/client/register",
                  *       "code": "USERNAME_TAKEN",
                  *       "hint": "Choose another username, or log in.",
@@ -5819,7 +5849,7 @@ export interface components {
                  *       "status": "fail",
                  *       "error": "USERNAME_TAKEN",
                  *       "code": 409,
-                 *       "message": "The application already has a user of this name.",
+                 *       "message": "The application already has a user of this name, or of one that looks the same.",
                  *       "hint": "Choose another username, or log in.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/username-taken",
                  *       "type": "http://127.0.0.1:3000/errors/username-taken",
