@@ -3,8 +3,10 @@ import { openDatabase } from '../../../src/platform/database/index.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { createEmptyDatabase } from '../../startup/empty-database.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
-import { connectTo } from '../../support/database.ts';
+import { connectTo, createTestDatabase } from '../../support/database.ts';
+import { newApp, newSession } from '../../support/fixtures.ts';
 import { runToEnd, temporaryFolder } from '../../support/processes.ts';
+import { startTestService } from '../../support/service.ts';
 
 const dataDir = await temporaryFolder(atFileEnd);
 const logger = createLogger('silent');
@@ -59,6 +61,15 @@ describe('what the sessions of a node rely on is set, whatever the address, the 
       statement_timeout: '0',
       client_connection_check_interval: '1s',
     });
+  });
+
+  test('so a fresh token is good under an address that asks for other times', async () => {
+    const options = '-c TimeZone=Asia/Tokyo -c DateStyle=German';
+    const url = `${await createTestDatabase()}&${new URLSearchParams({ options })}`;
+    const { api } = await startTestService({ DATABASE_URL: url });
+    const app = await newApp(api);
+    const { token } = await newSession(api, app);
+    expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
   });
 
   test('by the database', async () => {
