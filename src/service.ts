@@ -19,7 +19,10 @@ import { systemRandom, type Random } from './platform/random.ts';
 import { StartupError } from './platform/startup-error.ts';
 import type { Services } from './services.ts';
 
-/** The clock, what the machine takes the time to be, the randomness, the hashing of passwords and two paces; the service's own when left out. */
+/**
+ * The clock, what the machine takes the time to be, the randomness, the hashing of passwords, two paces and the deadline; the
+ * service's own when left out.
+ */
 export interface Sources {
   readonly clock?: Clock;
   readonly machineClock?: Clock;
@@ -27,6 +30,7 @@ export interface Sources {
   readonly argon2?: Parameters<typeof compose>[0]['argon2'];
   readonly processorPauseMs?: number;
   readonly lingerMs?: number;
+  readonly deadlineMs?: number;
 }
 
 /** A service that listens. */
@@ -127,7 +131,14 @@ interface Parts extends Composition {
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
-  { clock: given, machineClock = systemClock, random = systemRandom, argon2, processorPauseMs }: Sources,
+  {
+    clock: given,
+    machineClock = systemClock,
+    random = systemRandom,
+    argon2,
+    processorPauseMs,
+    deadlineMs,
+  }: Sources,
   work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const opened = new AsyncDisposableStack();
@@ -168,6 +179,7 @@ async function withDatabase<Result>(
       random,
       argon2,
       processorPauseMs,
+      deadlineMs,
       logger,
       baseUrl,
       webUrl,

@@ -18,6 +18,7 @@ const KNOWN = new Set([
   'x-scopes',
   'x-signature',
   'x-successor',
+  'x-time-limit',
 ]);
 /** Names of one's own choice are below these. */
 const NAMES = new Set(['properties', 'headers', 'content', 'schemas', 'parameters', 'responses', 'examples']);

@@ -43,6 +43,8 @@ export interface Surroundings {
   readonly argon2: Argon2 | undefined;
   /** How long the test processor rests; its own when undefined. */
   readonly processorPauseMs: number | undefined;
+  /** How long a request may take; the server's own when undefined. */
+  readonly deadlineMs: number | undefined;
   readonly logger: Logger;
   /** Known once the server listens. */
   readonly baseUrl: () => string;

@@ -11,6 +11,7 @@ import type {
 } from '../../handlers/handler.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
+import { RequestScope } from '../platform/request-scope.ts';
 import type { Services } from '../services.ts';
 import { createAuthentication, type Identity, type Resource } from './authentication.ts';
 import { ContractValidator } from './contract-validator.ts';
@@ -67,6 +68,8 @@ interface Marks {
   readonly 'x-ignores-query'?: boolean;
   /** How large a body may be. */
   readonly 'x-max-bytes'?: number;
+  /** Seconds that it may take beside the sending of its body, where those are more than 5. */
+  readonly 'x-time-limit'?: number;
 }
 
 /**
@@ -127,6 +130,7 @@ export async function bindContract(
       // A wrong token is refused, also where none would do.
       const fault = findFault(context);
       if (fault !== undefined) throw fault;
+      noteTenant(tenantOf(identityOf(context)));
       if (!('requestBody' in operation)) return;
       if ((operation.security ?? []).length > 0 && !context.security['authorized']) return;
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
@@ -145,6 +149,7 @@ export async function bindContract(
       const { bytes, value } = await readJsonBody(exchange.request, limit);
       request.requestBody = exchange.body = value;
       exchange.bytes = bytes;
+      if ((operation.security ?? []).length === 0) noteTenant(appIdOf(value));
       if (scope) await countRequest(services, scope, appIdOf(value), exchange.client, exchange.answerHeaders);
       // Before anything is looked up: a flood costs little, and the answer says nothing of any application.
       if (marks['x-hashes-password']) services.passwords.assertRoom();
@@ -161,6 +166,8 @@ export async function bindContract(
     deprecated: deprecatedOperations(router.getOperations()),
     async dispatch(exchange) {
       const { operation, path, client } = exchange;
+      const { 'x-time-limit': seconds } = operation as Marks;
+      if (seconds !== undefined) RequestScope.current()?.limit(seconds * 1000);
       const { range: _range, ...withoutRange } = exchange.request.headers;
       // Ranges are for GET alone (RFC 9110, section 14.2).
       const headers = exchange.request.method === 'HEAD' ? withoutRange : exchange.request.headers;
@@ -218,6 +225,16 @@ function identityOf({ security }: Context): Identity {
 function toResponse(answer: HandlerResponse<OperationId>): HttpResponse {
   const response: HttpResponse = answer;
   return response.body === undefined ? response : { ...response, mediaType: 'application/json' };
+}
+
+/** Whom a request belongs to: a developer, or for clients an application. */
+function tenantOf({ actor, session, agent }: Identity): string | undefined {
+  return actor?.developerId ?? session?.appId ?? agent?.id;
+}
+
+function noteTenant(tenant: string | undefined): void {
+  const scope = RequestScope.current();
+  if (scope && tenant !== undefined) scope.tenant = tenant;
 }
 
 /** Whether a body is to be read as JSON: of an operation that takes other types too, unless it is one of them. */

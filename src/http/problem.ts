@@ -2,6 +2,7 @@ import Negotiator from 'negotiator';
 import { ApiError } from '../errors/api-error.ts';
 import { catalogue, errorSlug, type CatalogueEntry } from '../errors/catalogue.ts';
 import { isUnavailable, isUnstorableInput } from '../platform/database/index.ts';
+import { DeadlineExceededError } from '../platform/request-scope.ts';
 import type { HttpResponse } from './response.ts';
 
 export const PROBLEM_JSON = 'application/problem+json';
@@ -25,6 +26,13 @@ export interface ProblemContext {
 /** The error to answer with when something was thrown: a lost database is a 503, the unforeseen a 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof DeadlineExceededError) {
+    return new ApiError('SERVICE_UNAVAILABLE', {
+      detail: 'The request was not done within its time limit.',
+      retryAfter: 1,
+      cause: error,
+    });
+  }
   if (isUnavailable(error)) return new ApiError('SERVICE_UNAVAILABLE', { retryAfter: 1, cause: error });
   if (isUnstorableInput(error)) {
     return new ApiError('VALIDATION_FAILED', { detail: 'A value cannot be stored exactly.', cause: error });

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { parse } from 'content-type';
 import getRawBody from 'raw-body';
 import { ApiError } from '../errors/api-error.ts';
+import { excludingWait } from '../platform/request-scope.ts';
 import type { Exchange } from './contract.ts';
 import { takesKeys } from './idempotency.ts';
 import { countHeader } from './request-fault.ts';
@@ -62,7 +63,7 @@ async function readBytes(request: IncomingMessage, mediaType: string, limit: num
   }
   assertMediaType(request, [mediaType]);
   try {
-    return await getRawBody(request, { length: headers['content-length'] ?? null, limit });
+    return await excludingWait(getRawBody(request, { length: headers['content-length'] ?? null, limit }));
   } catch (error) {
     // Lets the rest of the body run off, so that the client gets to read the answer.
     request.resume();
@@ -135,7 +136,7 @@ async function* limited(
   underWay.add(request);
   try {
     for (;;) {
-      const { done, value } = await pace.next(nextPart());
+      const { done, value } = await excludingWait(pace.next(nextPart()));
       if (done) return;
       received += value.length;
       if (received > limit) throw tooLarge(limit);

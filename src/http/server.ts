@@ -21,6 +21,7 @@ import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
 import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
+import { openScope, withinDeadline } from './request-deadline.ts';
 import { PROBLEM_JSON, problemResponse, toApiError } from './problem.ts';
 import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
 import { createSeenPath } from './seen-path.ts';
@@ -48,6 +49,8 @@ interface Dependencies {
   readonly metricsToken: string | undefined;
   /** Whether the configuration speaks of a proxy in front. */
   readonly isPublic: boolean;
+  /** Within which a request is answered, unless its operation has a limit of its own; 5 s when undefined. */
+  readonly deadlineMs: number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -141,6 +144,11 @@ export function createHttpServer(deps: Dependencies): Server {
     };
   }
 
+  async function run(exchange: Exchange): Promise<HttpResponse> {
+    const response = await contract.dispatch(exchange);
+    return { ...response, stream: response.stream && (await begin(response.stream)) };
+  }
+
   async function answer(
     request: IncomingMessage,
     exchange: Exchange | ApiError,
@@ -149,9 +157,8 @@ export function createHttpServer(deps: Dependencies): Server {
     const headers = exchange instanceof ApiError ? undefined : exchange.answerHeaders;
     try {
       if (exchange instanceof ApiError) throw exchange;
-      const response = await contract.dispatch(exchange);
-      const stream = response.stream && (await begin(response.stream));
-      return { ...response, stream, headers: { ...headers, ...response.headers } };
+      const response = await withinDeadline(openScope(exchange.client, deps.deadlineMs), () => run(exchange));
+      return { ...response, headers: { ...headers, ...response.headers } };
     } catch (error) {
       const apiError = toApiError(error);
       log.failure(apiError, requestId);
@@ -167,8 +174,8 @@ export function createHttpServer(deps: Dependencies): Server {
       log.failure(error, requestId);
       return problem(error, requestId, request, PROBLEM_JSON);
     };
-    mcp
-      .answer(request, client, problemOf)
+    openScope(client, deps.deadlineMs)
+      .run(() => mcp.answer(request, client, problemOf))
       .then(async ({ response: answered, outcome, exchange }) => {
         if (response.headersSent || response.destroyed) return;
         await writeResponse(response, requestId, answered);
@@ -199,7 +206,16 @@ export function createHttpServer(deps: Dependencies): Server {
         metrics.observeRequest(NO_OPERATION, response.statusCode, startedAt);
         log.answered(request, client, undefined, { status: response.statusCode }, requestId);
       });
-      pages(request as Request, response as Response, () => response.destroy());
+      const scope = openScope(client, deps.deadlineMs);
+      response.once('finish', () => scope.lift());
+      scope.onDeadline((error) => {
+        if (!response.headersSent && !response.destroyed)
+          answerError(error, request as Request, response as Response, () => {});
+      });
+      scope.run(() =>
+        // A page that comes too late finds its request answered, and the connection is the next one's.
+        pages(request as Request, response as Response, () => response.writableEnded || response.destroy()),
+      );
       return;
     }
     const client = clientOf(request);

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Knex } from 'knex';
-import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
+import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import { RequestScope } from '../platform/request-scope.ts';
 import * as store from './idempotency-store.ts';
 
 /** How long a repeated request gets the first one's answer. */
@@ -14,8 +15,13 @@ const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 100;
 /** Each request holds a connection for all of its work, hashing too: half of them stay for everybody else. */
 const AT_ONCE = 5;
-/** So many wait their turn, without a connection. */
+/** One tenant's requests leave the rest to others, and wait for each other alone. */
+const OF_ONE_AT_ONCE = 3;
+const OF_ONE_WAITING = 20;
+/** So many wait in all, without a connection. */
 const WAITING = 100;
+/** Whoever waits that long had better come again, also where the operation itself may take longer. */
+const PATIENCE_MS = 4_500;
 
 /** What an operation answered, so that it can be answered again. */
 export interface RecordedAnswer {
@@ -34,8 +40,8 @@ export interface Idempotency {
    * @param work whatever it asks of the database joins the transaction
    * @param stillMay throws when the owner may not see an earlier answer any more; the work must find out by itself
    * @returns the answer, and whether it is that of an earlier request
-   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, SERVICE_UNAVAILABLE when too many wait, and
-   *   what `work` and `stillMay` throw: then nothing is kept
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, TOO_MANY_REQUESTS when too many of the same
+   *   tenant wait, SERVICE_UNAVAILABLE when too many wait in all or this one has waited too long, and what `work` and `stillMay` throw: then nothing is kept
    */
   once(
     owner: string,
@@ -58,16 +64,21 @@ interface Dependencies {
 }
 
 export function createIdempotency({ knex, inOneTransaction, keyring, clock }: Dependencies): Idempotency {
-  const limit = pLimit(AT_ONCE);
+  const limit = createConcurrencyLimit({
+    atOnce: AT_ONCE,
+    ofOneAtOnce: OF_ONE_AT_ONCE,
+    ofOneWaiting: OF_ONE_WAITING,
+    waiting: WAITING,
+    patienceMs: PATIENCE_MS,
+    refusal: (why) =>
+      new ApiError(why === 'own' ? 'TOO_MANY_REQUESTS' : 'SERVICE_UNAVAILABLE', {
+        detail: `Too many ${why === 'own' ? 'of your ' : ''}requests with an Idempotency-Key are waiting.`,
+        retryAfter: 1,
+      }),
+  });
 
   return {
     once: async (owner, key, request, work, stillMay) => {
-      if (limit.pendingCount >= WAITING) {
-        throw new ApiError('SERVICE_UNAVAILABLE', {
-          detail: 'Too many requests with an Idempotency-Key are waiting.',
-          retryAfter: 1,
-        });
-      }
       const keyDigest = digestOf([owner, key]);
       const fingerprint = digestOf(request);
       const context = sealContext(keyDigest);
@@ -89,7 +100,7 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
         });
         return { answer, replayed: false };
       };
-      return limit(() => inOneTransaction(inTransaction));
+      return limit.run(RequestScope.current()?.tenant ?? owner, () => inOneTransaction(inTransaction));
     },
 
     clearExpired: () => store.clearExpiredAnswers(knex, clock.now(), CLEARED_AT_ONCE),

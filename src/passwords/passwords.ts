@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import * as argon2 from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
-import { createWaitingLines } from '../platform/waiting-lines.ts';
+import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
+import { RequestScope } from '../platform/request-scope.ts';
 import { isBcrypt, OWN_PREFIX } from './password-state.ts';
 
 export { importFault, passwordState, unusableHash, type PasswordState } from './password-state.ts';
@@ -21,9 +21,11 @@ const CONCURRENT = Math.min(4, Math.max(1, availableParallelism() - 1));
 const WAITING = 16 * CONCURRENT;
 /**
  * A hash of another system may cost a hundred times as much as one of ours, as its developer likes: they are checked one at a
- * time, and wait for each other alone.
+ * time, and those of one application wait for each other alone.
  */
 const IMPORTED_WAITING = 8;
+/** Of all applications together. */
+const ALL_IMPORTED_WAITING = 64;
 
 /** What makes hashes and checks them: the library, or what stands in for it. */
 export type Argon2 = Pick<typeof argon2, 'hash' | 'verify'>;
@@ -56,17 +58,21 @@ export interface Passwords {
 
 /** Hashes passwords, a few at a time: a flood of logins is refused at once and never delays the rest. */
 export async function createPasswords({ hash, verify }: Argon2 = argon2): Promise<Passwords> {
-  const limit = pLimit(CONCURRENT);
-  const imported = pLimit(1);
-  const ofDevelopers = pLimit(1);
-  const lines = createWaitingLines(1);
-  /** Of developers, those that do not stand among the logins yet. */
-  let apart = 0;
+  const limit = createConcurrencyLimit({ atOnce: CONCURRENT, refusal });
+  const imported = createConcurrencyLimit({
+    atOnce: 1,
+    ofOneWaiting: IMPORTED_WAITING,
+    waiting: ALL_IMPORTED_WAITING,
+    refusal,
+  });
+  const ofDevelopers = createConcurrencyLimit({ atOnce: 1, ofOneWaiting: CONCURRENT + WAITING - 1, refusal });
+  const tenant = () => RequestScope.current()?.tenant ?? '';
   let refused = 0;
   const decoy = await hash('no account has this password', PARAMETERS);
 
   function assertRoom(): void {
-    if (limit.activeCount + limit.pendingCount >= CONCURRENT + WAITING) throw refusal();
+    const { running, waiting } = limit.load();
+    if (running + waiting >= CONCURRENT + WAITING) throw refusal();
   }
 
   function refusal(): ApiError {
@@ -79,33 +85,25 @@ export async function createPasswords({ hash, verify }: Argon2 = argon2): Promis
 
   function queued<Result>(work: () => Promise<Result>): Promise<Result> {
     assertRoom();
-    return limit(work);
+    return limit.run(tenant(), work);
   }
 
   return {
     assertRoom,
     load: () => ({
-      active: limit.activeCount + imported.activeCount,
-      waiting: limit.pendingCount + imported.pendingCount + apart,
+      active: limit.load().running + imported.load().running,
+      waiting: limit.load().waiting + imported.load().waiting + ofDevelopers.load().waiting,
       refused,
     }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
-    async hashFor(developerId, password) {
-      if (lines.length(developerId) >= CONCURRENT + WAITING) throw refusal();
-      apart += 1;
-      const turn = () => {
-        apart -= 1;
-        return limit(() => hash(password, PARAMETERS));
-      };
-      return lines.stand(developerId, () => ofDevelopers(turn));
-    },
+    hashFor: (developerId, password) =>
+      ofDevelopers.run(developerId, () => limit.run(tenant(), () => hash(password, PARAMETERS))),
     verify: async (stored, password) => {
       if (stored === undefined || stored.startsWith(OWN_PREFIX)) {
         const matches = await queued(() => verify(stored ?? decoy, password));
         return { valid: stored !== undefined && matches };
       }
-      if (imported.activeCount + imported.pendingCount > IMPORTED_WAITING) throw refusal();
-      return imported(async () => {
+      return imported.run(tenant(), async () => {
         if (!(await matchesImported(stored, password))) return { valid: false };
         return { valid: true, rehashed: await hash(password, PARAMETERS) };
       });

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type pg from 'pg';
 import { isUnavailable } from '../platform/database/index.ts';
+import { RequestScope } from '../platform/request-scope.ts';
 import { readSessionFacts, type SessionFacts } from './session-facts-store.ts';
 
 export type { SessionFacts } from './session-facts-store.ts';
@@ -59,7 +60,8 @@ export function createSessionLookup(
   function schedule(): void {
     if (working >= CONNECTIONS || waiting.size <= working * KEYS_A_BATCH) return;
     working += 1;
-    void work().finally(() => {
+    // It may go on for as long as anybody asks.
+    void RequestScope.outside(work).finally(() => {
       working -= 1;
       schedule();
     });

@@ -1,19 +1,21 @@
-import pLimit from 'p-limit';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
-import { createWaitingLines } from '../platform/waiting-lines.ts';
+import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
+import { RequestScope } from '../platform/request-scope.ts';
 
 /**
  * Sessions of one user begin one after the other, and each holds a connection while it waits for the one before: most
  * connections are left to everybody else.
  */
-const BEGUN_AT_ONCE = 4;
+const BEGUN_AT_ONCE = 6;
+/** Of one application: the rest is left to others, whose logins wait for each other alone. */
+const OF_APPLICATION_AT_ONCE = 4;
 /** The next one is ready when the one before is done, and the other turns are for other users. */
 const OF_ONE_AT_ONCE = 2;
 /** Done within about a second. */
 const OF_ONE = 32;
-/** The same, of those who are next in their lines. */
-const OF_ALL = 128;
+/** The same, of those of an application who are next in their lines. */
+const OF_APPLICATION = 128;
 const PATIENCE_MS = 1_000;
 
 /** The turns in which sessions begin. Each account has a line of its own: a storm on one does not keep the others waiting. */
@@ -29,13 +31,19 @@ export interface LoginTurns {
 }
 
 export function createLoginTurns(clock: Clock): LoginTurns {
-  const lines = createWaitingLines(OF_ONE_AT_ONCE);
-  const limit = pLimit(BEGUN_AT_ONCE);
+  const lines = createConcurrencyLimit({ atOnce: Infinity, ofOneAtOnce: OF_ONE_AT_ONCE, refusal });
+  const limit = createConcurrencyLimit({
+    atOnce: BEGUN_AT_ONCE,
+    ofOneAtOnce: OF_APPLICATION_AT_ONCE,
+    refusal,
+  });
+  const tenant = () => RequestScope.current()?.tenant ?? '';
   const now = () => clock.now().getTime();
 
   return {
     assertRoom(account) {
-      if (lines.length(account) >= OF_ONE || limit.pendingCount >= OF_ALL) throw refusal();
+      const { running, waiting } = lines.load(account);
+      if (running + waiting >= OF_ONE || limit.load(tenant()).waiting >= OF_APPLICATION) throw refusal();
     },
 
     take(account, work) {
@@ -44,7 +52,7 @@ export function createLoginTurns(clock: Clock): LoginTurns {
         if (now() > latest) throw refusal();
         return work();
       };
-      return lines.stand(account, () => limit(turn));
+      return lines.run(account, () => limit.run(tenant(), turn));
     },
   };
 }

@@ -51,6 +51,8 @@ export interface ContractOperation {
   /** How large a body may be, where it has a limit of its own. */
   readonly maxBytes: number | undefined;
   readonly deprecated: boolean;
+  /** Seconds that it may take. */
+  readonly timeLimit: number;
   readonly codes: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly requestBody: RequestBody | undefined;
@@ -77,6 +79,7 @@ interface RawOperation {
   readonly 'x-rate-limit'?: string;
   readonly 'x-hashes-password'?: boolean;
   readonly 'x-max-bytes'?: number;
+  readonly 'x-time-limit'?: number;
   readonly deprecated?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
@@ -130,6 +133,7 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
           hashesPassword: operation['x-hashes-password'] === true,
           maxBytes: operation['x-max-bytes'],
           deprecated: operation.deprecated ?? false,
+          timeLimit: operation['x-time-limit'] ?? 5,
           codes: operation['x-error-codes'] ?? [],
           parameters,
           requestBody: toRequestBody(operation.requestBody),

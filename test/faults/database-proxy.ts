@@ -10,6 +10,7 @@ export class DatabaseProxy {
   readonly #held: (() => void)[] = [];
   #server: Server | undefined;
   #silent = false;
+  #delayMs = 0;
 
   private constructor(server: Server, port: number, target: string) {
     this.#server = server;
@@ -30,6 +31,11 @@ export class DatabaseProxy {
   /** Accepts connections and says nothing; on open ones nothing arrives any more. */
   hang(): void {
     this.#silent = true;
+  }
+
+  /** From now on each way takes so long. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
   }
 
   /** Ends every connection and refuses new ones. */
@@ -78,6 +84,8 @@ export class DatabaseProxy {
 
   #pass(deliver: () => void): void {
     if (this.#silent) this.#held.push(deliver);
+    // Timers of one length end in their order.
+    else if (this.#delayMs > 0) setTimeout(deliver, this.#delayMs);
     else deliver();
   }
 }

@@ -333,6 +333,8 @@ describe('time, randomness and environment are parameters', () => {
       'src/platform/database/pool.ts',
       // How long a piece of work holds the event loop.
       'src/platform/pace.ts',
+      // How long a request has taken.
+      'src/platform/request-scope.ts',
     ]);
   });
 

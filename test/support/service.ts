@@ -21,6 +21,14 @@ export const ADMIN_TOKEN = randomBytes(32).toString('hex');
 /** Tests send more in a minute than one address may; those of the limit set their own. */
 export const UNLIMITED = { RATE_LIMIT: '1000000/60' };
 
+/** More than a busy machine takes for anything. */
+const PATIENCE_MS = 60_000;
+
+interface TestOptions {
+  readonly hashing?: 'once' | 'each';
+  readonly deadlineMs?: number;
+}
+
 export interface TestService extends RunningService {
   readonly api: Api;
   readonly clock: TestClock;
@@ -37,11 +45,12 @@ export interface TestService extends RunningService {
  * test moves.
  * It stops after the last test of the file.
  * @param environment settings that differ
+ * @param deadlineMs how long a request may take: tests hold requests for as long as they need
  * @param hashing `once` makes each password's hash once a run; what tests the hashing itself has `each` of them made
  */
 export async function startTestService(
   environment: Record<string, string> = {},
-  { hashing = 'once' }: { readonly hashing?: 'once' | 'each' } = {},
+  { hashing = 'once', deadlineMs = PATIENCE_MS }: TestOptions = {},
 ): Promise<TestService> {
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
@@ -61,6 +70,7 @@ export async function startTestService(
     processorPauseMs: 500,
     // What the tests' client keeps open will bring no request any more.
     lingerMs: 0,
+    deadlineMs,
     ...(hashing === 'once' && { argon2: knownHashes }),
   });
   atFileEnd(() => service.stop());

@@ -3,6 +3,7 @@ import type { CallToolRequest, CallToolResult, JSONRPCMessage } from '@modelcont
 import Negotiator from 'negotiator';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
+import { RequestScope } from '../../platform/request-scope.ts';
 import type { Services } from '../../services.ts';
 import { createBearerOf } from '../authentication.ts';
 import { bearerToken } from '../bearer.ts';
@@ -190,10 +191,13 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       if (isRebound(request, [addresses.issuer(), addresses.web()])) {
         throw new RpcRefusal(403, RPC.refused, 'Forbidden: the Origin is none of this server.');
       }
-      const scopes = await authenticate(request);
+      const scope = RequestScope.current();
+      const inTime = <Result>(work: Promise<Result>) => scope?.race(work) ?? work;
+      const scopes = await inTime(authenticate(request));
       const { authorization = '' } = request.headers;
       visit = { request, client, authorization, scopes, problemOf, id: null };
-      const response = await converse(visit);
+      const response = await inTime(converse(visit));
+      scope?.lift();
       return { response, outcome: visit.outcome ?? { status: response.status }, exchange: visit.exchange };
     } catch (error) {
       return { ...refused(error, problemOf, visit?.id ?? null), exchange: visit?.exchange };

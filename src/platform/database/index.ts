@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { StartupError } from '../startup-error.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
+import { shareConnections, type ConnectionSource } from './fair-connections.ts';
 import { inOneTransaction, joining } from './joining.ts';
 import { listen, type Listener } from './listener.ts';
 import { createPool } from './pool.ts';
@@ -117,8 +118,9 @@ export async function openDatabase(options: {
         settings: { ...common, ...settings },
       });
     const shared = create(connections, PAGED);
-    const own = knexOver(shared, logger);
-    return { pool: create(OWN_CONNECTIONS, KEYED), shared, own, knex: joining(own) };
+    const source = shareConnections(shared, connections, statementTimeoutMs);
+    const own = knexOver(source, logger);
+    return { pool: create(OWN_CONNECTIONS, KEYED), shared, source, own, knex: joining(own) };
   };
   const direct: Way = { connection: place.direct, sharesBackends: false };
   const connections = open(place, maxConnections, timeoutMs);
@@ -131,7 +133,11 @@ export async function openDatabase(options: {
     embedded: databaseUrl === undefined,
     inOneTransaction: (work) => inOneTransaction(connections.own, work),
     listen: (channels, onNotification) => listen(place.direct, channels, onNotification),
-    connections: () => ({ shared: loadOf(connections.shared), own: loadOf(pool) }),
+    connections: () => {
+      const shared = loadOf(connections.shared);
+      const waiting = shared.waiting + connections.source.waiting();
+      return { shared: { ...shared, waiting }, own: loadOf(pool) };
+    },
     ping: async () => void (await pool.query('SELECT 1')),
     withStatementTimeout: async (statementTimeoutMs, work) => {
       const patient = open(direct, 4, statementTimeoutMs);
@@ -154,8 +160,9 @@ function loadOf({ totalCount, idleCount, waitingCount }: pg.Pool): PoolLoad {
 }
 
 interface Connections extends Queries {
-  /** What knex draws from. */
+  /** What knex draws from, by way of `source`. */
   readonly shared: pg.Pool;
+  readonly source: ConnectionSource;
   /** The knex that joins nothing. */
   readonly own: Knex;
 }
@@ -206,10 +213,11 @@ async function openServer(
   return { ...(await checkServer(databaseUrl, directUrl, statementTimeoutMs)), close: async () => {} };
 }
 
-function knexOver(pool: pg.Pool, logger: Logger): Knex {
+function knexOver(source: ConnectionSource, logger: Logger): Knex {
   return createKnex({
     client: 'pg',
-    connectionPool: pool,
+    // All that knex asks of a pool is a connection.
+    connectionPool: source as unknown as pg.Pool,
     // Spares a question to the server; knex only asks to know what syntax it may use.
     version: '14.0',
     // Or errors, and so the log, would hold the values of the statement.
