@@ -26660,6 +26660,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -26914,6 +26917,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27020,6 +27026,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -27265,6 +27274,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27332,6 +27344,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -27428,6 +27443,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -27535,6 +27553,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -27635,6 +27656,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -27939,6 +27963,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28042,6 +28069,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -28298,6 +28328,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28403,6 +28436,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -28497,6 +28533,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -28875,6 +28914,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29028,6 +29070,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29059,6 +29104,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -29134,6 +29182,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -29257,6 +29308,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -29414,6 +29468,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29516,6 +29573,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29541,6 +29601,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -29574,6 +29637,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -29645,6 +29711,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29697,6 +29766,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -29849,6 +29921,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -29960,6 +30035,9 @@ export const responseValidators = {
 "422": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
+"429": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
 "500": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
@@ -30009,6 +30087,9 @@ export const responseValidators = {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "422": {
+"application/problem+json": functions.v1,
+"application/json": functions.v2},
+"429": {
 "application/problem+json": functions.v1,
 "application/json": functions.v2},
 "500": {
@@ -30402,6 +30483,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -30628,6 +30712,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -30715,6 +30802,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -30929,6 +31019,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -30984,6 +31077,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31060,6 +31156,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31145,6 +31244,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31225,6 +31327,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31464,6 +31569,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31546,6 +31654,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31747,6 +31858,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31830,6 +31944,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -31906,6 +32023,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32222,6 +32342,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32342,6 +32465,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32367,6 +32493,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32426,6 +32555,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32524,6 +32656,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32650,6 +32785,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32730,6 +32868,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32751,6 +32892,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32776,6 +32920,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32831,6 +32978,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32873,6 +33023,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -32993,6 +33146,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -33082,6 +33238,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
@@ -33125,6 +33284,9 @@ export const responseHeaders = {
 "x-request-id": true},
 "422": {
 "x-request-id": true},
+"429": {
+"x-request-id": true,
+"retry-after": true},
 "500": {
 "x-request-id": true},
 "503": {
