@@ -15,6 +15,7 @@ let developer: Developer;
 let config: client.Configuration;
 let clientId: string;
 let basic: string;
+let wrongSecret: string;
 beforeAll(async () => {
   service = await startTestService(trusting(provider.issuer));
   developer = await newDeveloper(service.api);
@@ -25,6 +26,7 @@ beforeAll(async () => {
   });
   clientId = registered.client_id;
   basic = `Basic ${btoa(`${clientId}:${registered.client_secret}`)}`;
+  wrongSecret = `Basic ${btoa(`${clientId}:wrong`)}`;
   config = await discover(service.baseUrl, registered);
 });
 afterEach(() => vi.restoreAllMocks());
@@ -91,19 +93,15 @@ describe('an assertion of an agent’s provider', () => {
 
 describe('without a database', () => {
   const lost = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-  const token = () =>
+  const token = (authorization = basic) =>
     fetch(`${service.baseUrl}/oauth/token`, {
       method: 'POST',
-      headers: { authorization: basic },
+      headers: { authorization },
       body: new URLSearchParams({ grant_type: JWT_BEARER, assertion: 'an.id.jag' }),
     });
 
   test.each([
     ['at once', () => vi.spyOn(service.services.signingKeys, 'ensure').mockRejectedValue(lost)],
-    [
-      'while a client is let in',
-      () => vi.spyOn(service.services.limits, 'assertMayTry').mockRejectedValue(lost),
-    ],
     [
       'while it is served',
       () => vi.spyOn(service.services.agents, 'exchangeAssertion').mockRejectedValue(lost),
@@ -114,6 +112,16 @@ describe('without a database', () => {
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('1');
     expect(response.headers.get('content-type')).toContain('application/json');
+    expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
+  });
+
+  test('a client whose failure cannot be counted is told to come back, not that its secret is wrong', async () => {
+    expect((await token(wrongSecret)).status).toBe(401);
+    const counting = vi.spyOn(service.services.limits, 'countFailure').mockRejectedValue(lost);
+    const response = await token(wrongSecret);
+    expect(counting).toHaveBeenCalledOnce();
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
     expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
   });
 

@@ -71,7 +71,7 @@ describe('dynamic client registration (RFC 7591)', () => {
     [{ redirect_uris: [REDIRECT_URI], client_name: 7 }, 'invalid_client_metadata'],
     [{ redirect_uris: [REDIRECT_URI], client_name: 'a\u0000b' }, 'invalid_client_metadata'],
     [{ redirect_uris: [REDIRECT_URI], client_name: 'Bank\u202egnp' }, 'invalid_client_metadata'],
-    [{ redirect_uris: [REDIRECT_URI], client_name: '\ud800' }, 'invalid_client_metadata'],
+    [{ redirect_uris: [REDIRECT_URI], client_name: '\ud800' }, 'invalid_request'],
     [{ redirect_uris: [REDIRECT_URI], client_name: 'a'.repeat(101) }, 'invalid_client_metadata'],
     [{ redirect_uris: [REDIRECT_URI], client_name: ' ' }, 'invalid_client_metadata'],
     [{ redirect_uris: [REDIRECT_URI], client_name: '\u3164\u2800\u00ad' }, 'invalid_client_metadata'],
