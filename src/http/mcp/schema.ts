@@ -9,6 +9,8 @@ export interface Shape {
 
 /** What JSON Schema has no word for, or what only documents the HTTP interface. */
 const DROPPED = new Set(['nullable', 'example', 'xml', 'discriminator', 'externalDocs']);
+/** Our own formats: clients that know JSON Schema strictly refuse a schema with one, and its description says the same. */
+const OWN_FORMATS = new Set<unknown>(['visible-name', 'visible-identifier']);
 const SCHEMAS = new Set(['oneOf', 'anyOf', 'allOf']);
 
 /** Makes JSON Schemas of a contract's schemas: each whole in itself, without references. */
@@ -39,6 +41,7 @@ export class SchemaTranslator {
     const translated: Record<string, unknown> = {};
     for (const [keyword, value] of Object.entries(schema)) {
       if (DROPPED.has(keyword) || keyword.startsWith('x-')) continue;
+      if (keyword === 'format' && OWN_FORMATS.has(value)) continue;
       translated[keyword] = this.#keyword(keyword, value, within);
     }
     if ('example' in schema) translated['examples'] = [schema['example']];

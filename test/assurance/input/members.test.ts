@@ -24,10 +24,12 @@ import {
   toJson,
 } from '../support/hostile.ts';
 import { expectNoFailure, requestOf, type Request } from '../support/requests.ts';
+import { nameFormats } from '../../../tools/generate/name-characters.ts';
 
 const service = await startTestService();
 const ajv = new Ajv({ strict: false, schemas: { contract: { $id: 'contract', ...contract } } });
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
+for (const [name, format] of Object.entries(nameFormats)) ajv.addFormat(name, format);
 
 /** Requests that are under way at the same time. */
 const AT_ONCE = 4;

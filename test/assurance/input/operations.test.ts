@@ -22,6 +22,7 @@ import {
   SEED,
   toJson,
 } from '../support/hostile.ts';
+import { nameFormats } from '../../../tools/generate/name-characters.ts';
 
 const { api, clock } = await startTestService();
 const developer = await newDeveloper(api);
@@ -255,6 +256,7 @@ const targets: Target[] = [
 
 const ajv = new Ajv({ strict: false, schemas: { contract: { $id: 'contract', ...contract } } });
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
+for (const [name, format] of Object.entries(nameFormats)) ajv.addFormat(name, format);
 
 /** What the contract itself says of a body, without coercion. */
 function isValid(schema: string, body: unknown): boolean {
