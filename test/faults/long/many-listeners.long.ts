@@ -17,7 +17,7 @@ const STREAMS = 9_000;
 /** At most 200 of one address. */
 const MQTT_CLIENTS = 1_000;
 const LISTENERS = STREAMS + MQTT_CLIENTS;
-const OPENED_AT_ONCE = 200;
+const OPENED_AT_ONCE = 50;
 
 const databaseUrl = await createTestDatabase();
 const mqttPort = await freePort();
@@ -131,7 +131,9 @@ function watchLoop(over: () => boolean): Promise<number> {
     let slowest = 0;
     while (!over()) {
       const began = performance.now();
-      await fetch(`${api.baseUrl}/api/v2/no-such-path`).then((response) => response.arrayBuffer());
+      await fetch(`${api.baseUrl}/api/v2/no-such-path`)
+        .then((response) => response.arrayBuffer())
+        .catch(() => {});
       slowest = Math.max(slowest, performance.now() - began);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
