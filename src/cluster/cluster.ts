@@ -31,7 +31,7 @@ interface Dependencies {
 
 /** The processes that share one database know of each other by it. */
 export function createCluster({ knex, pool, clock, logger, nodeId }: Dependencies): Cluster {
-  const announce = () => announceNode(knex, { node_id: nodeId, seen_at: clock.now() });
+  const announce = () => announceNode(pool, { node_id: nodeId, seen_at: clock.now() });
 
   const count = () => countNodes(pool, nodeId, new Date(clock.now().getTime() - ALIVE_FOR_MS));
 

@@ -6,9 +6,19 @@ export interface NodeRow {
   readonly seen_at: Date;
 }
 
-/** Says that a node is alive. */
-export async function announceNode(db: Knex, row: NodeRow): Promise<void> {
-  await db('nodes').insert(row).onConflict('node_id').merge(['seen_at']);
+/**
+ * Says that a node is alive. The row promises nothing to anybody, so its commit waits for no standby: while one is lost, the
+ * nodes still see each other. It does not wait for a connection behind the requests either.
+ */
+export async function announceNode(pool: pg.Pool, { node_id, seen_at }: NodeRow): Promise<void> {
+  await pool.query({
+    name: 'announce-node',
+    text: `insert into nodes (node_id, seen_at)
+           select $1, $2 from set_config('synchronous_commit',
+             case current_setting('synchronous_commit') when 'off' then 'off' else 'local' end, true)
+           on conflict (node_id) do update set seen_at = excluded.seen_at`,
+    values: [node_id, seen_at],
+  });
 }
 
 export async function forgetNode(db: Knex, nodeId: string): Promise<void> {

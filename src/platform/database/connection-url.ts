@@ -27,8 +27,12 @@ const HONORED: Readonly<Record<string, Reader>> = {
   target_session_attrs: (value) => void oneOf(value, ['any', 'read-write', 'primary']),
   load_balance_hosts: (value) => void oneOf(value, ['disable']),
   gssencmode: (value) => void oneOf(value, ['disable', 'prefer']),
-  channel_binding: (value, config) =>
-    (config.enableChannelBinding = oneOf(value, ['disable', 'prefer']) === 'prefer'),
+  channel_binding: (value, config) => {
+    // pg binds where the server offers it, and cannot insist.
+    if (value === 'require')
+      throw new Error('cannot be require: set it to prefer, which binds where the server can');
+    config.enableChannelBinding = oneOf(value, ['disable', 'prefer']) === 'prefer';
+  },
   // What certificates are looked at is decided together, in `tlsOf`.
   ssl: (value) => void oneOf(value, ['true', '1', 'false', '0']),
   sslmode: (value) => void oneOf(value, ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']),
@@ -62,6 +66,7 @@ export function parseConnectionUrl(setting: string, text: string): pg.ClientConf
   // A URL with a user needs a host, which libpq does not.
   const url = URL.parse(authority === '' ? text.replace(/^\w+:\/\/[^/?#]*/, '$&base') : text);
   if (!url) throw invalid(setting);
+  if (holdsPasswordElsewhere(url, authority)) throw invalid(setting);
   const config: Config = {};
   const tls: ConnectionOptions = {};
   try {
@@ -89,6 +94,15 @@ export function parseConnectionUrl(setting: string, text: string): pg.ClientConf
     throw new StartupError(`${setting}: the parameter sslnegotiation needs an sslmode that encrypts`);
   }
   return config;
+}
+
+/**
+ * A password with `/`, `?` or `#` in it that is not encoded ends up in the name of the database or of a parameter, which are
+ * shown. What tells is the @ before the host, which is behind it then.
+ */
+function holdsPasswordElsewhere(url: URL, authority: string): boolean {
+  const endsEarly = authority !== '' && url.username === '' && url.pathname === '';
+  return url.hash !== '' || url.pathname.includes('@') || (endsEarly && url.search.includes('@'));
 }
 
 /** @throws StartupError for one that is not known, comes twice, or is known and not honored */
@@ -148,6 +162,6 @@ function severalHosts(setting: string): StartupError {
 
 function invalid(setting: string): StartupError {
   return new StartupError(
-    `${setting} is not an address of a PostgreSQL, such as postgresql://user:password@host:5432/latchkey.`,
+    `${setting} is not an address of a PostgreSQL, such as postgresql://user:password@host:5432/latchkey, with %40, %2F and the like for signs in its parts.`,
   );
 }

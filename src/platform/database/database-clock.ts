@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { systemTimer, type Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
+import { StartupError } from '../startup-error.ts';
 
 const SAMPLED_EVERY_MS = 10_000;
 const LOOKED_EVERY_MS = 1_000;
@@ -28,7 +29,7 @@ interface Dependencies {
   readonly timer?: () => number;
 }
 
-/** @throws Error when the database does not answer the first time; later the last offset holds */
+/** @throws StartupError when the database does not answer the first time; later the last offset holds */
 export async function openDatabaseClock({
   pool,
   logger,
@@ -82,7 +83,13 @@ export async function openDatabaseClock({
   const skewMs = () => machine.now().getTime() - (began + timer());
 
   const samples = [];
-  for (let count = 0; count < FIRST_SAMPLES; count += 1) samples.push(await sample());
+  try {
+    for (let count = 0; count < FIRST_SAMPLES; count += 1) samples.push(await sample());
+  } catch (cause) {
+    throw new StartupError('The database does not answer within 2 seconds, which every statement has.', {
+      cause,
+    });
+  }
   take(samples.reduce((best, each) => (each.error < best.error ? each : best)));
   tellSkew();
 

@@ -140,6 +140,12 @@ test.each([
   expect(parse(text)).not.toHaveProperty('connectionString');
 });
 
+test('channel_binding=require says what to set instead, since pg cannot insist', () => {
+  expect(parse(`${BASE}?channel_binding=prefer`)).toMatchObject({ enableChannelBinding: true });
+  expect(parse(`${BASE}?channel_binding=disable`)).toMatchObject({ enableChannelBinding: false });
+  expect(refusalOf(`${BASE}?sslmode=require&channel_binding=require`)).toContain('set it to prefer');
+});
+
 test.each([
   'postgresql://one.example,two.example/latchkey',
   'postgresql://me:hunter2@one.example:5432,two.example:5433/latchkey?target_session_attrs=read-write',
@@ -155,6 +161,10 @@ test.each([
   'postgresql://me:hunter2@ho st/x',
   'postgresql://me:%ff@db/x',
   'hunter2',
+  // Passwords that are not percent-encoded: what is left of them must not be taken for something that is shown.
+  'postgresql://me:1/hunter2@db.example/x',
+  'postgresql://me:1#hunter2@db.example/x',
+  'postgresql://me:1?hunter2=@db.example/x',
 ])('no address: %s', (text) => {
   refusalOf(text);
 });

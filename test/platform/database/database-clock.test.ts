@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openDatabaseClock, type DatabaseClock } from '../../../src/platform/database/database-clock.ts';
 import type { Logger } from '../../../src/platform/logger.ts';
+import { StartupError } from '../../../src/platform/startup-error.ts';
 
 const SECOND = 1000;
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 
 /** A database, a machine and its timer, as the test has them. */
-async function openWorld({ machineAhead = 0, answersAfter = 0 } = {}) {
+async function openWorld({ machineAhead = 0, answersAfter = 0, away = false } = {}) {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const world = { elapsed: 0, databaseAhead: 0, machineAhead, away: false };
+  const world = { elapsed: 0, databaseAhead: 0, machineAhead, away };
   const lines: string[] = [];
   const tell = (_fields: object, line: string) => void lines.push(line);
   const logger = { warn: tell, info: tell, debug: () => {} } as unknown as Logger;
@@ -101,4 +102,8 @@ test('a difference of more than 5 s is logged once, and its end', async () => {
   world.machineAhead = 0;
   await pass(30 * SECOND);
   expect(lines).toHaveLength(2);
+});
+
+test('a start that gets no answer fails in one line', async () => {
+  await expect(openWorld({ away: true })).rejects.toThrow(StartupError);
 });

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../../src/platform/database/embedded.ts';
 import { openDatabase } from '../../../src/platform/database/index.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { createEmptyDatabase } from '../../startup/empty-database.ts';
@@ -108,6 +111,27 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
     await (await connectTo(url)).query(`alter database ${name} set default_transaction_read_only = on`);
     for (const script of ['src/main.ts', 'src/migrate.ts']) {
       expect(await refusalOf(url, script)).toMatch(/DATABASE_URL takes no writes/);
+    }
+  });
+
+  test('a standby, as either address', async () => {
+    const folder = await temporaryFolder(atFileEnd);
+    const options = { dataDir: folder, logger, settings: { fsync: 'off' } };
+    await (await startEmbeddedPostgres(options)).stop();
+    await writeFile(join(folder, 'postgres/standby.signal'), '');
+    const standby = await startEmbeddedPostgres(options);
+    try {
+      const { host, user } = standby.connection;
+      const url = `postgresql:///latchkey?${new URLSearchParams({ host, user })}`;
+      expect(await refusalOf(url, 'src/restored.ts')).toMatch(
+        /DATABASE_URL is a standby, which takes no writes/,
+      );
+      const databaseUrl = await createEmptyDatabase(atFileEnd);
+      await expect(openDatabase({ databaseUrl, directUrl: url, dataDir, logger })).rejects.toThrow(
+        /DATABASE_DIRECT_URL is a standby/,
+      );
+    } finally {
+      await standby.stop();
     }
   });
 

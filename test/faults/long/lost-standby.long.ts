@@ -1,0 +1,7 @@
+import { test } from 'vitest';
+import { expectToOutliveStandby } from '../lost-standby.ts';
+
+// Longer than a node counts as alive that does not announce itself.
+test('a synchronous standby is lost for 25 s: verifications go on, and no more sessions are left than a node may leave', async () => {
+  await expectToOutliveStandby(25_000);
+});
