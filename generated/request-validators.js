@@ -3195,7 +3195,7 @@ return errors === 0;
 }
 
 exports.v12 = validate22;
-const schema24 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["identity_assertion","anonymous"]},"assertion_type":{"type":"string","enum":["urn:ietf:params:oauth:token-type:id-jag","verified_email"]},"assertion":{"type":"string","minLength":1,"maxLength":16384},"requested_credential_type":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+const schema24 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["identity_assertion","anonymous"]},"assertion_type":{"type":"string","enum":["urn:ietf:params:oauth:token-type:id-jag","verified_email"]},"assertion":{"type":"string","minLength":1,"maxLength":16384},"requested_credential_type":{"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
 const formats10 = /^(?![\u{20}\u{a0}\u{300}-\u{34e}\u{350}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{903}\u{93a}-\u{93c}\u{93e}-\u{94f}\u{951}-\u{957}\u{962}-\u{963}\u{981}-\u{983}\u{9bc}\u{9be}-\u{9c4}\u{9c7}-\u{9c8}\u{9cb}-\u{9cd}\u{9d7}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a03}\u{a3c}\u{a3e}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a83}\u{abc}\u{abe}-\u{ac5}\u{ac7}-\u{ac9}\u{acb}-\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}-\u{b03}\u{b3c}\u{b3e}-\u{b44}\u{b47}-\u{b48}\u{b4b}-\u{b4d}\u{b55}-\u{b57}\u{b62}-\u{b63}\u{b82}\u{bbe}-\u{bc2}\u{bc6}-\u{bc8}\u{bca}-\u{bcd}\u{bd7}\u{c00}-\u{c04}\u{c3c}\u{c3e}-\u{c44}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}-\u{c83}\u{cbc}\u{cbe}-\u{cc4}\u{cc6}-\u{cc8}\u{cca}-\u{ccd}\u{cd5}-\u{cd6}\u{ce2}-\u{ce3}\u{cf3}\u{d00}-\u{d03}\u{d3b}-\u{d3c}\u{d3e}-\u{d44}\u{d46}-\u{d48}\u{d4a}-\u{d4d}\u{d57}\u{d62}-\u{d63}\u{d81}-\u{d83}\u{dca}\u{dcf}-\u{dd4}\u{dd6}\u{dd8}-\u{ddf}\u{df2}-\u{df3}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f3e}-\u{f3f}\u{f71}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102b}-\u{103e}\u{1056}-\u{1059}\u{105e}-\u{1060}\u{1062}-\u{1064}\u{1067}-\u{106d}\u{1071}-\u{1074}\u{1082}-\u{108d}\u{108f}\u{109a}-\u{109d}\u{135d}-\u{135f}\u{1680}\u{1712}-\u{1715}\u{1732}-\u{1734}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b6}-\u{17d3}\u{17dd}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{192b}\u{1930}-\u{193b}\u{1a17}-\u{1a1b}\u{1a55}-\u{1a5e}\u{1a60}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b04}\u{1b34}-\u{1b44}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b82}\u{1ba1}-\u{1bad}\u{1be6}-\u{1bf3}\u{1c24}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf7}-\u{1cf9}\u{1dc0}-\u{1dff}\u{2000}-\u{200a}\u{200c}-\u{200d}\u{202f}\u{205f}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{3000}\u{302a}-\u{302f}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a823}-\u{a827}\u{a82c}\u{a880}-\u{a881}\u{a8b4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a953}\u{a980}-\u{a983}\u{a9b3}-\u{a9c0}\u{a9e5}\u{aa29}-\u{aa36}\u{aa43}\u{aa4c}-\u{aa4d}\u{aa7b}-\u{aa7d}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaeb}-\u{aaef}\u{aaf5}-\u{aaf6}\u{abe3}-\u{abea}\u{abec}-\u{abed}\u{fb1e}\u{fe0e}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11000}-\u{11002}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11082}\u{110b0}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{11134}\u{11145}-\u{11146}\u{11173}\u{11180}-\u{11182}\u{111b3}-\u{111c0}\u{111c9}-\u{111cc}\u{111ce}-\u{111cf}\u{1122c}-\u{11237}\u{1123e}\u{11241}\u{112df}-\u{112ea}\u{11300}-\u{11303}\u{1133b}-\u{1133c}\u{1133e}-\u{11344}\u{11347}-\u{11348}\u{1134b}-\u{1134d}\u{11357}\u{11362}-\u{11363}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113b8}-\u{113c0}\u{113c2}\u{113c5}\u{113c7}-\u{113ca}\u{113cc}-\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11435}-\u{11446}\u{1145e}\u{114b0}-\u{114c3}\u{115af}-\u{115b5}\u{115b8}-\u{115c0}\u{115dc}-\u{115dd}\u{11630}-\u{11640}\u{116ab}-\u{116b7}\u{1171d}-\u{1172b}\u{1182c}-\u{1183a}\u{11930}-\u{11935}\u{11937}-\u{11938}\u{1193b}-\u{1193e}\u{11940}\u{11942}-\u{11943}\u{119d1}-\u{119d7}\u{119da}-\u{119e0}\u{119e4}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a39}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a5b}\u{11a8a}-\u{11a99}\u{11b60}-\u{11b67}\u{11c2f}-\u{11c36}\u{11c38}-\u{11c3f}\u{11c92}-\u{11ca7}\u{11ca9}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d8a}-\u{11d8e}\u{11d90}-\u{11d91}\u{11d93}-\u{11d97}\u{11ef3}-\u{11ef6}\u{11f00}-\u{11f01}\u{11f03}\u{11f34}-\u{11f3a}\u{11f3e}-\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f51}-\u{16f87}\u{16f8f}-\u{16f92}\u{16ff0}-\u{16ff1}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d165}-\u{1d169}\u{1d16d}-\u{1d172}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}]*$)[^\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{378}-\u{379}\u{380}-\u{383}\u{38b}\u{38d}\u{3a2}\u{530}\u{557}-\u{558}\u{58b}-\u{58c}\u{590}\u{5c8}-\u{5cf}\u{5eb}-\u{5ee}\u{5f5}-\u{605}\u{61c}\u{6dd}\u{70e}-\u{70f}\u{74b}-\u{74c}\u{7b2}-\u{7bf}\u{7fb}-\u{7fc}\u{82e}-\u{82f}\u{83f}\u{85c}-\u{85d}\u{85f}\u{86b}-\u{86f}\u{890}-\u{896}\u{8e2}\u{984}\u{98d}-\u{98e}\u{991}-\u{992}\u{9a9}\u{9b1}\u{9b3}-\u{9b5}\u{9ba}-\u{9bb}\u{9c5}-\u{9c6}\u{9c9}-\u{9ca}\u{9cf}-\u{9d6}\u{9d8}-\u{9db}\u{9de}\u{9e4}-\u{9e5}\u{9ff}-\u{a00}\u{a04}\u{a0b}-\u{a0e}\u{a11}-\u{a12}\u{a29}\u{a31}\u{a34}\u{a37}\u{a3a}-\u{a3b}\u{a3d}\u{a43}-\u{a46}\u{a49}-\u{a4a}\u{a4e}-\u{a50}\u{a52}-\u{a58}\u{a5d}\u{a5f}-\u{a65}\u{a77}-\u{a80}\u{a84}\u{a8e}\u{a92}\u{aa9}\u{ab1}\u{ab4}\u{aba}-\u{abb}\u{ac6}\u{aca}\u{ace}-\u{acf}\u{ad1}-\u{adf}\u{ae4}-\u{ae5}\u{af2}-\u{af8}\u{b00}\u{b04}\u{b0d}-\u{b0e}\u{b11}-\u{b12}\u{b29}\u{b31}\u{b34}\u{b3a}-\u{b3b}\u{b45}-\u{b46}\u{b49}-\u{b4a}\u{b4e}-\u{b54}\u{b58}-\u{b5b}\u{b5e}\u{b64}-\u{b65}\u{b78}-\u{b81}\u{b84}\u{b8b}-\u{b8d}\u{b91}\u{b96}-\u{b98}\u{b9b}\u{b9d}\u{ba0}-\u{ba2}\u{ba5}-\u{ba7}\u{bab}-\u{bad}\u{bba}-\u{bbd}\u{bc3}-\u{bc5}\u{bc9}\u{bce}-\u{bcf}\u{bd1}-\u{bd6}\u{bd8}-\u{be5}\u{bfb}-\u{bff}\u{c0d}\u{c11}\u{c29}\u{c3a}-\u{c3b}\u{c45}\u{c49}\u{c4e}-\u{c54}\u{c57}\u{c5b}\u{c5e}-\u{c5f}\u{c64}-\u{c65}\u{c70}-\u{c76}\u{c8d}\u{c91}\u{ca9}\u{cb4}\u{cba}-\u{cbb}\u{cc5}\u{cc9}\u{cce}-\u{cd4}\u{cd7}-\u{cdb}\u{cdf}\u{ce4}-\u{ce5}\u{cf0}\u{cf4}-\u{cff}\u{d0d}\u{d11}\u{d45}\u{d49}\u{d50}-\u{d53}\u{d64}-\u{d65}\u{d80}\u{d84}\u{d97}-\u{d99}\u{db2}\u{dbc}\u{dbe}-\u{dbf}\u{dc7}-\u{dc9}\u{dcb}-\u{dce}\u{dd5}\u{dd7}\u{de0}-\u{de5}\u{df0}-\u{df1}\u{df5}-\u{e00}\u{e3b}-\u{e3e}\u{e5c}-\u{e80}\u{e83}\u{e85}\u{e8b}\u{ea4}\u{ea6}\u{ebe}-\u{ebf}\u{ec5}\u{ec7}\u{ecf}\u{eda}-\u{edb}\u{ee0}-\u{eff}\u{f48}\u{f6d}-\u{f70}\u{f98}\u{fbd}\u{fcd}\u{fdb}-\u{fff}\u{10c6}\u{10c8}-\u{10cc}\u{10ce}-\u{10cf}\u{115f}-\u{1160}\u{1249}\u{124e}-\u{124f}\u{1257}\u{1259}\u{125e}-\u{125f}\u{1289}\u{128e}-\u{128f}\u{12b1}\u{12b6}-\u{12b7}\u{12bf}\u{12c1}\u{12c6}-\u{12c7}\u{12d7}\u{1311}\u{1316}-\u{1317}\u{135b}-\u{135c}\u{137d}-\u{137f}\u{139a}-\u{139f}\u{13f6}-\u{13f7}\u{13fe}-\u{13ff}\u{169d}-\u{169f}\u{16f9}-\u{16ff}\u{1716}-\u{171e}\u{1737}-\u{173f}\u{1754}-\u{175f}\u{176d}\u{1771}\u{1774}-\u{177f}\u{17b4}-\u{17b5}\u{17de}-\u{17df}\u{17ea}-\u{17ef}\u{17fa}-\u{17ff}\u{180b}-\u{180f}\u{181a}-\u{181f}\u{1879}-\u{187f}\u{18ab}-\u{18af}\u{18f6}-\u{18ff}\u{191f}\u{192c}-\u{192f}\u{193c}-\u{193f}\u{1941}-\u{1943}\u{196e}-\u{196f}\u{1975}-\u{197f}\u{19ac}-\u{19af}\u{19ca}-\u{19cf}\u{19db}-\u{19dd}\u{1a1c}-\u{1a1d}\u{1a5f}\u{1a7d}-\u{1a7e}\u{1a8a}-\u{1a8f}\u{1a9a}-\u{1a9f}\u{1aae}-\u{1aaf}\u{1ade}-\u{1adf}\u{1aec}-\u{1aff}\u{1b4d}\u{1bf4}-\u{1bfb}\u{1c38}-\u{1c3a}\u{1c4a}-\u{1c4c}\u{1c8b}-\u{1c8f}\u{1cbb}-\u{1cbc}\u{1cc8}-\u{1ccf}\u{1cfb}-\u{1cff}\u{1f16}-\u{1f17}\u{1f1e}-\u{1f1f}\u{1f46}-\u{1f47}\u{1f4e}-\u{1f4f}\u{1f58}\u{1f5a}\u{1f5c}\u{1f5e}\u{1f7e}-\u{1f7f}\u{1fb5}\u{1fc5}\u{1fd4}-\u{1fd5}\u{1fdc}\u{1ff0}-\u{1ff1}\u{1ff5}\u{1fff}\u{200b}\u{200e}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2072}-\u{2073}\u{208f}\u{209d}-\u{209f}\u{20c2}-\u{20cf}\u{20f1}-\u{20ff}\u{218c}-\u{218f}\u{242a}-\u{243f}\u{244b}-\u{245f}\u{2800}\u{2b74}-\u{2b75}\u{2cf4}-\u{2cf8}\u{2d26}\u{2d28}-\u{2d2c}\u{2d2e}-\u{2d2f}\u{2d68}-\u{2d6e}\u{2d71}-\u{2d7e}\u{2d97}-\u{2d9f}\u{2da7}\u{2daf}\u{2db7}\u{2dbf}\u{2dc7}\u{2dcf}\u{2dd7}\u{2ddf}\u{2e5e}-\u{2e7f}\u{2e9a}\u{2ef4}-\u{2eff}\u{2fd6}-\u{2fef}\u{3040}\u{3097}-\u{3098}\u{3100}-\u{3104}\u{3130}\u{3164}\u{318f}\u{31e6}-\u{31ee}\u{321f}\u{a48d}-\u{a48f}\u{a4c7}-\u{a4cf}\u{a62c}-\u{a63f}\u{a6f8}-\u{a6ff}\u{a7dd}-\u{a7f0}\u{a82d}-\u{a82f}\u{a83a}-\u{a83f}\u{a878}-\u{a87f}\u{a8c6}-\u{a8cd}\u{a8da}-\u{a8df}\u{a954}-\u{a95e}\u{a97d}-\u{a97f}\u{a9ce}\u{a9da}-\u{a9dd}\u{a9ff}\u{aa37}-\u{aa3f}\u{aa4e}-\u{aa4f}\u{aa5a}-\u{aa5b}\u{aac3}-\u{aada}\u{aaf7}-\u{ab00}\u{ab07}-\u{ab08}\u{ab0f}-\u{ab10}\u{ab17}-\u{ab1f}\u{ab27}\u{ab2f}\u{ab6c}-\u{ab6f}\u{abee}-\u{abef}\u{abfa}-\u{abff}\u{d7a4}-\u{d7af}\u{d7c7}-\u{d7ca}\u{d7fc}-\u{f8ff}\u{fa6e}-\u{fa6f}\u{fada}-\u{faff}\u{fb07}-\u{fb12}\u{fb18}-\u{fb1c}\u{fb37}\u{fb3d}\u{fb3f}\u{fb42}\u{fb45}\u{fdd0}-\u{fdef}\u{fe00}-\u{fe0d}\u{fe1a}-\u{fe1f}\u{fe53}\u{fe67}\u{fe6c}-\u{fe6f}\u{fe75}\u{fefd}-\u{ff00}\u{ffa0}\u{ffbf}-\u{ffc1}\u{ffc8}-\u{ffc9}\u{ffd0}-\u{ffd1}\u{ffd8}-\u{ffd9}\u{ffdd}-\u{ffdf}\u{ffe7}\u{ffef}-\u{ffff}\u{1000c}\u{10027}\u{1003b}\u{1003e}\u{1004e}-\u{1004f}\u{1005e}-\u{1007f}\u{100fb}-\u{100ff}\u{10103}-\u{10106}\u{10134}-\u{10136}\u{1018f}\u{1019d}-\u{1019f}\u{101a1}-\u{101cf}\u{101fe}-\u{1027f}\u{1029d}-\u{1029f}\u{102d1}-\u{102df}\u{102fc}-\u{102ff}\u{10324}-\u{1032c}\u{1034b}-\u{1034f}\u{1037b}-\u{1037f}\u{1039e}\u{103c4}-\u{103c7}\u{103d6}-\u{103ff}\u{1049e}-\u{1049f}\u{104aa}-\u{104af}\u{104d4}-\u{104d7}\u{104fc}-\u{104ff}\u{10528}-\u{1052f}\u{10564}-\u{1056e}\u{1057b}\u{1058b}\u{10593}\u{10596}\u{105a2}\u{105b2}\u{105ba}\u{105bd}-\u{105bf}\u{105f4}-\u{105ff}\u{10737}-\u{1073f}\u{10756}-\u{1075f}\u{10768}-\u{1077f}\u{10786}\u{107b1}\u{107bb}-\u{107ff}\u{10806}-\u{10807}\u{10809}\u{10836}\u{10839}-\u{1083b}\u{1083d}-\u{1083e}\u{10856}\u{1089f}-\u{108a6}\u{108b0}-\u{108df}\u{108f3}\u{108f6}-\u{108fa}\u{1091c}-\u{1091e}\u{1093a}-\u{1093e}\u{1095a}-\u{1097f}\u{109b8}-\u{109bb}\u{109d0}-\u{109d1}\u{10a04}\u{10a07}-\u{10a0b}\u{10a14}\u{10a18}\u{10a36}-\u{10a37}\u{10a3b}-\u{10a3e}\u{10a49}-\u{10a4f}\u{10a59}-\u{10a5f}\u{10aa0}-\u{10abf}\u{10ae7}-\u{10aea}\u{10af7}-\u{10aff}\u{10b36}-\u{10b38}\u{10b56}-\u{10b57}\u{10b73}-\u{10b77}\u{10b92}-\u{10b98}\u{10b9d}-\u{10ba8}\u{10bb0}-\u{10bff}\u{10c49}-\u{10c7f}\u{10cb3}-\u{10cbf}\u{10cf3}-\u{10cf9}\u{10d28}-\u{10d2f}\u{10d3a}-\u{10d3f}\u{10d66}-\u{10d68}\u{10d86}-\u{10d8d}\u{10d90}-\u{10e5f}\u{10e7f}\u{10eaa}\u{10eae}-\u{10eaf}\u{10eb2}-\u{10ec1}\u{10ec8}-\u{10ecf}\u{10ed9}-\u{10ef9}\u{10f28}-\u{10f2f}\u{10f5a}-\u{10f6f}\u{10f8a}-\u{10faf}\u{10fcc}-\u{10fdf}\u{10ff7}-\u{10fff}\u{1104e}-\u{11051}\u{11076}-\u{1107e}\u{110bd}\u{110c3}-\u{110cf}\u{110e9}-\u{110ef}\u{110fa}-\u{110ff}\u{11135}\u{11148}-\u{1114f}\u{11177}-\u{1117f}\u{111e0}\u{111f5}-\u{111ff}\u{11212}\u{11242}-\u{1127f}\u{11287}\u{11289}\u{1128e}\u{1129e}\u{112aa}-\u{112af}\u{112eb}-\u{112ef}\u{112fa}-\u{112ff}\u{11304}\u{1130d}-\u{1130e}\u{11311}-\u{11312}\u{11329}\u{11331}\u{11334}\u{1133a}\u{11345}-\u{11346}\u{11349}-\u{1134a}\u{1134e}-\u{1134f}\u{11351}-\u{11356}\u{11358}-\u{1135c}\u{11364}-\u{11365}\u{1136d}-\u{1136f}\u{11375}-\u{1137f}\u{1138a}\u{1138c}-\u{1138d}\u{1138f}\u{113b6}\u{113c1}\u{113c3}-\u{113c4}\u{113c6}\u{113cb}\u{113d6}\u{113d9}-\u{113e0}\u{113e3}-\u{113ff}\u{1145c}\u{11462}-\u{1147f}\u{114c8}-\u{114cf}\u{114da}-\u{1157f}\u{115b6}-\u{115b7}\u{115de}-\u{115ff}\u{11645}-\u{1164f}\u{1165a}-\u{1165f}\u{1166d}-\u{1167f}\u{116ba}-\u{116bf}\u{116ca}-\u{116cf}\u{116e4}-\u{116ff}\u{1171b}-\u{1171c}\u{1172c}-\u{1172f}\u{11747}-\u{117ff}\u{1183c}-\u{1189f}\u{118f3}-\u{118fe}\u{11907}-\u{11908}\u{1190a}-\u{1190b}\u{11914}\u{11917}\u{11936}\u{11939}-\u{1193a}\u{11947}-\u{1194f}\u{1195a}-\u{1199f}\u{119a8}-\u{119a9}\u{119d8}-\u{119d9}\u{119e5}-\u{119ff}\u{11a48}-\u{11a4f}\u{11aa3}-\u{11aaf}\u{11af9}-\u{11aff}\u{11b0a}-\u{11b5f}\u{11b68}-\u{11bbf}\u{11be2}-\u{11bef}\u{11bfa}-\u{11bff}\u{11c09}\u{11c37}\u{11c46}-\u{11c4f}\u{11c6d}-\u{11c6f}\u{11c90}-\u{11c91}\u{11ca8}\u{11cb7}-\u{11cff}\u{11d07}\u{11d0a}\u{11d37}-\u{11d39}\u{11d3b}\u{11d3e}\u{11d48}-\u{11d4f}\u{11d5a}-\u{11d5f}\u{11d66}\u{11d69}\u{11d8f}\u{11d92}\u{11d99}-\u{11d9f}\u{11daa}-\u{11daf}\u{11ddc}-\u{11ddf}\u{11dea}-\u{11edf}\u{11ef9}-\u{11eff}\u{11f11}\u{11f3b}-\u{11f3d}\u{11f5b}-\u{11faf}\u{11fb1}-\u{11fbf}\u{11ff2}-\u{11ffe}\u{1239a}-\u{123ff}\u{1246f}\u{12475}-\u{1247f}\u{12544}-\u{12f8f}\u{12ff3}-\u{12fff}\u{13430}-\u{1343f}\u{13441}-\u{13442}\u{13456}-\u{1345f}\u{143fb}-\u{143ff}\u{14647}-\u{160ff}\u{1613a}-\u{167ff}\u{16a39}-\u{16a3f}\u{16a5f}\u{16a6a}-\u{16a6d}\u{16abf}\u{16aca}-\u{16acf}\u{16aee}-\u{16aef}\u{16af6}-\u{16aff}\u{16b46}-\u{16b4f}\u{16b5a}\u{16b62}\u{16b78}-\u{16b7c}\u{16b90}-\u{16d3f}\u{16d7a}-\u{16e3f}\u{16e9b}-\u{16e9f}\u{16eb9}-\u{16eba}\u{16ed4}-\u{16eff}\u{16f4b}-\u{16f4e}\u{16f88}-\u{16f8e}\u{16fa0}-\u{16fdf}\u{16fe4}-\u{16fef}\u{16ff7}-\u{16fff}\u{18cd6}-\u{18cfe}\u{18d1f}-\u{18d7f}\u{18df3}-\u{1afef}\u{1aff4}\u{1affc}\u{1afff}\u{1b123}-\u{1b131}\u{1b133}-\u{1b14f}\u{1b153}-\u{1b154}\u{1b156}-\u{1b163}\u{1b168}-\u{1b16f}\u{1b2fc}-\u{1bbff}\u{1bc6b}-\u{1bc6f}\u{1bc7d}-\u{1bc7f}\u{1bc89}-\u{1bc8f}\u{1bc9a}-\u{1bc9b}\u{1bca0}-\u{1cbff}\u{1ccfd}-\u{1ccff}\u{1ceb4}-\u{1ceb9}\u{1ced1}-\u{1cedf}\u{1cef1}-\u{1ceff}\u{1cf2e}-\u{1cf2f}\u{1cf47}-\u{1cf4f}\u{1cfc4}-\u{1cfff}\u{1d0f6}-\u{1d0ff}\u{1d127}-\u{1d128}\u{1d159}\u{1d173}-\u{1d17a}\u{1d1eb}-\u{1d1ff}\u{1d246}-\u{1d2bf}\u{1d2d4}-\u{1d2df}\u{1d2f4}-\u{1d2ff}\u{1d357}-\u{1d35f}\u{1d379}-\u{1d3ff}\u{1d455}\u{1d49d}\u{1d4a0}-\u{1d4a1}\u{1d4a3}-\u{1d4a4}\u{1d4a7}-\u{1d4a8}\u{1d4ad}\u{1d4ba}\u{1d4bc}\u{1d4c4}\u{1d506}\u{1d50b}-\u{1d50c}\u{1d515}\u{1d51d}\u{1d53a}\u{1d53f}\u{1d545}\u{1d547}-\u{1d549}\u{1d551}\u{1d6a6}-\u{1d6a7}\u{1d7cc}-\u{1d7cd}\u{1da8c}-\u{1da9a}\u{1daa0}\u{1dab0}-\u{1deff}\u{1df1f}-\u{1df24}\u{1df2b}-\u{1dfff}\u{1e007}\u{1e019}-\u{1e01a}\u{1e022}\u{1e025}\u{1e02b}-\u{1e02f}\u{1e06e}-\u{1e08e}\u{1e090}-\u{1e0ff}\u{1e12d}-\u{1e12f}\u{1e13e}-\u{1e13f}\u{1e14a}-\u{1e14d}\u{1e150}-\u{1e28f}\u{1e2af}-\u{1e2bf}\u{1e2fa}-\u{1e2fe}\u{1e300}-\u{1e4cf}\u{1e4fa}-\u{1e5cf}\u{1e5fb}-\u{1e5fe}\u{1e600}-\u{1e6bf}\u{1e6df}\u{1e6f6}-\u{1e6fd}\u{1e700}-\u{1e7df}\u{1e7e7}\u{1e7ec}\u{1e7ef}\u{1e7ff}\u{1e8c5}-\u{1e8c6}\u{1e8d7}-\u{1e8ff}\u{1e94c}-\u{1e94f}\u{1e95a}-\u{1e95d}\u{1e960}-\u{1ec70}\u{1ecb5}-\u{1ed00}\u{1ed3e}-\u{1edff}\u{1ee04}\u{1ee20}\u{1ee23}\u{1ee25}-\u{1ee26}\u{1ee28}\u{1ee33}\u{1ee38}\u{1ee3a}\u{1ee3c}-\u{1ee41}\u{1ee43}-\u{1ee46}\u{1ee48}\u{1ee4a}\u{1ee4c}\u{1ee50}\u{1ee53}\u{1ee55}-\u{1ee56}\u{1ee58}\u{1ee5a}\u{1ee5c}\u{1ee5e}\u{1ee60}\u{1ee63}\u{1ee65}-\u{1ee66}\u{1ee6b}\u{1ee73}\u{1ee78}\u{1ee7d}\u{1ee7f}\u{1ee8a}\u{1ee9c}-\u{1eea0}\u{1eea4}\u{1eeaa}\u{1eebc}-\u{1eeef}\u{1eef2}-\u{1efff}\u{1f02c}-\u{1f02f}\u{1f094}-\u{1f09f}\u{1f0af}-\u{1f0b0}\u{1f0c0}\u{1f0d0}\u{1f0f6}-\u{1f0ff}\u{1f1ae}-\u{1f1e5}\u{1f203}-\u{1f20f}\u{1f23c}-\u{1f23f}\u{1f249}-\u{1f24f}\u{1f252}-\u{1f25f}\u{1f266}-\u{1f2ff}\u{1f6d9}-\u{1f6db}\u{1f6ed}-\u{1f6ef}\u{1f6fd}-\u{1f6ff}\u{1f7da}-\u{1f7df}\u{1f7ec}-\u{1f7ef}\u{1f7f1}-\u{1f7ff}\u{1f80c}-\u{1f80f}\u{1f848}-\u{1f84f}\u{1f85a}-\u{1f85f}\u{1f888}-\u{1f88f}\u{1f8ae}-\u{1f8af}\u{1f8bc}-\u{1f8bf}\u{1f8c2}-\u{1f8cf}\u{1f8d9}-\u{1f8ff}\u{1fa58}-\u{1fa5f}\u{1fa6e}-\u{1fa6f}\u{1fa7d}-\u{1fa7f}\u{1fa8b}-\u{1fa8d}\u{1fac7}\u{1fac9}-\u{1facc}\u{1fadd}-\u{1fade}\u{1faeb}-\u{1faee}\u{1faf9}-\u{1faff}\u{1fb93}\u{1fbfb}-\u{1ffff}\u{2a6e0}-\u{2a6ff}\u{2b81e}-\u{2b81f}\u{2ceae}-\u{2ceaf}\u{2ebe1}-\u{2ebef}\u{2ee5e}-\u{2f7ff}\u{2fa1e}-\u{2ffff}\u{3134b}-\u{3134f}\u{3347a}-\u{10ffff}]+$/u;
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3308,9 +3308,8 @@ errors++;
 }
 if(data0.requested_credential_type !== undefined){
 let data4 = data0.requested_credential_type;
-if(typeof data4 === "string"){
-if(func2(data4) > 64){
-const err9 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(typeof data4 !== "string"){
+const err9 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3319,8 +3318,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!((((data4 === "bearer_token") || (data4 === "jwt")) || (data4 === "sandbox_token")) || (data4 === "ephemeral_key"))){
+const err10 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/enum",keyword:"enum",params:{allowedValues: schema24.properties.requestBody.properties.requested_credential_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3330,8 +3329,11 @@ vErrors.push(err10);
 errors++;
 }
 }
-else {
-const err11 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.name !== undefined){
+let data5 = data0.name;
+if(typeof data5 === "string"){
+if(func2(data5) > 100){
+const err11 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3340,12 +3342,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-if(data0.name !== undefined){
-let data5 = data0.name;
-if(typeof data5 === "string"){
-if(func2(data5) > 100){
-const err12 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(func2(data5) < 1){
+const err12 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3354,8 +3352,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func2(data5) < 1){
-const err13 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data5.length <= 200){
+if(!(formats10.test(data5))){
+const err13 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3364,9 +3363,10 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data5.length <= 200){
-if(!(formats10.test(data5))){
-const err14 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -3378,7 +3378,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err15 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -3390,7 +3390,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -3399,24 +3399,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-}
-else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
 validate22.errors = vErrors;
 return errors === 0;
 }
 
 exports.v13 = validate23;
-const schema25 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"claim_token":{"type":"string","minLength":1,"maxLength":4096},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"otp":{"type":"string","minLength":1,"maxLength":64},"requested_credential_type":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+const schema25 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"claim_token":{"type":"string","minLength":1,"maxLength":4096},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"otp":{"type":"string","minLength":1,"maxLength":64},"requested_credential_type":{"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3435,11 +3423,8 @@ errors++;
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.claim_token !== undefined){
-let data1 = data0.claim_token;
-if(typeof data1 === "string"){
-if(func2(data1) > 4096){
-const err1 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+if(Object.keys(data0).length < 1){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3448,8 +3433,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func2(data1) < 1){
-const err2 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data0.claim_token !== undefined){
+let data1 = data0.claim_token;
+if(typeof data1 === "string"){
+if(func2(data1) > 4096){
+const err2 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3458,9 +3446,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data1) < 1){
+const err3 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3470,11 +3457,8 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data0.email !== undefined){
-let data2 = data0.email;
-if(typeof data2 === "string"){
-if(func2(data2) > 254){
-const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+else {
+const err4 = {instancePath:instancePath+"/requestBody/claim_token",schemaPath:"#/properties/requestBody/properties/claim_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3483,9 +3467,12 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data2.length <= 508){
-if(!pattern19.test(data2)){
-const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
+}
+if(data0.email !== undefined){
+let data2 = data0.email;
+if(typeof data2 === "string"){
+if(func2(data2) > 254){
+const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3494,10 +3481,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
 if(data2.length <= 508){
-if(!(formats4.test(data2))){
-const err6 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
+if(!pattern19.test(data2)){
+const err6 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3507,9 +3493,9 @@ vErrors.push(err6);
 errors++;
 }
 }
-}
-else {
-const err7 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.length <= 508){
+if(!(formats4.test(data2))){
+const err7 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3519,11 +3505,9 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data0.otp !== undefined){
-let data3 = data0.otp;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err8 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3532,8 +3516,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err9 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.otp !== undefined){
+let data3 = data0.otp;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err9 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3542,9 +3530,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data3) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3554,11 +3541,8 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data0.requested_credential_type !== undefined){
-let data4 = data0.requested_credential_type;
-if(typeof data4 === "string"){
-if(func2(data4) > 64){
-const err11 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err11 = {instancePath:instancePath+"/requestBody/otp",schemaPath:"#/properties/requestBody/properties/otp/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3567,8 +3551,11 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.requested_credential_type !== undefined){
+let data4 = data0.requested_credential_type;
+if(typeof data4 !== "string"){
+const err12 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3577,9 +3564,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((data4 === "bearer_token") || (data4 === "jwt")) || (data4 === "sandbox_token")) || (data4 === "ephemeral_key"))){
+const err13 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/enum",keyword:"enum",params:{allowedValues: schema25.properties.requestBody.properties.requested_credential_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3664,17 +3650,14 @@ return errors === 0;
 }
 
 exports.v14 = validate24;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["credential"],"properties":{"credential":{"type":"string","minLength":1,"maxLength":16384}}}},"required":[]};
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["credential"],"properties":{"credential":{"type":"string","minLength":1,"maxLength":16384}}}},"required":["requestBody"]};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.requestBody !== undefined){
-let data0 = data.requestBody;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.credential === undefined){
-const err0 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "credential"},message:"must have required property '"+"credential"+"'"};
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3683,11 +3666,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data0.credential !== undefined){
-let data1 = data0.credential;
-if(typeof data1 === "string"){
-if(func2(data1) > 16384){
-const err1 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.credential === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "credential"},message:"must have required property '"+"credential"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3696,8 +3679,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func2(data1) < 1){
-const err2 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data0.credential !== undefined){
+let data1 = data0.credential;
+if(typeof data1 === "string"){
+if(func2(data1) > 16384){
+const err2 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3706,9 +3692,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data1) < 1){
+const err3 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3718,9 +3703,8 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
 else {
-const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err4 = {instancePath:instancePath+"/requestBody/credential",schemaPath:"#/properties/requestBody/properties/credential/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3732,12 +3716,24 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err5];
 }
 else {
 vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
 }
 errors++;
 }

@@ -4946,8 +4946,7 @@ export interface components {
             assertion_type?: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
             /** @description The ID-JAG, or the e-mail address. Needed with `identity_assertion`. */
             assertion?: string;
-            /** @description What the agent wants to act with. */
-            requested_credential_type?: string;
+            requested_credential_type?: components["schemas"]["CredentialType"];
             name?: components["schemas"]["Name"];
         };
         /** @enum {string} */
@@ -4975,12 +4974,13 @@ export interface components {
             claim_token_expires?: string;
             post_claim_scopes?: components["schemas"]["AgentScopes"];
         };
+        /** @description `claim_token`, `email` or both. With `otp`, `claim_token` is required. */
         ClaimAgentRequest: {
             claim_token?: string;
             email?: components["schemas"]["Email"];
             /** @description The code that the page has shown. */
             otp?: string;
-            requested_credential_type?: string;
+            requested_credential_type?: components["schemas"]["CredentialType"];
             name?: components["schemas"]["Name"];
         };
         AgentClaim: {
@@ -7906,7 +7906,7 @@ export interface operations {
             cookie?: never;
         };
         /** @description What is revoked, and by whom. */
-        requestBody?: {
+        requestBody: {
             content: {
                 /**
                  * @example {

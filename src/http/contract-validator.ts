@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { OpenAPIValidator, type Document, type Operation, type Request } from 'openapi-backend';
-import type { TableRouter } from './table-router.ts';
+import type { ContractRequest, TableRouter } from './table-router.ts';
 
 type ValidationResult = ReturnType<OpenAPIValidator['validateRequest']>;
 
@@ -27,9 +27,15 @@ export class ContractValidator extends OpenAPIValidator {
     const { params, query, headers, requestBody } = this.#router.parseRequest(request, operation);
     const parts = { path: params, query, header: headers, cookie: {} };
     if (requestBody !== undefined) Object.assign(parts, { requestBody });
-    const errors: ErrorObject[] = this.#validators[operation.operationId!]!.flatMap((validate) =>
+    let errors: ErrorObject[] = this.#validators[operation.operationId!]!.flatMap((validate) =>
       validate(parts) ? [] : validate.errors!,
     );
+    // A body that is not JSON is a stream, which the schema of the JSON alternative says nothing about.
+    if ((request as ContractRequest).upload) errors = errors.filter((error) => !isMissingBody(error));
     return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
   }
+}
+
+function isMissingBody({ instancePath, params }: ErrorObject): boolean {
+  return instancePath === '' && params['missingProperty'] === 'requestBody';
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { parse } from 'content-type';
+import type { Operation } from 'openapi-backend';
 import getRawBody from 'raw-body';
 import { ApiError } from '../errors/api-error.ts';
 import { excludingWait } from '../platform/request-scope.ts';
@@ -77,6 +78,18 @@ async function readBytes(request: IncomingMessage, mediaType: string, limit: num
 /** What a body may have that is no JSON and whose operation names no other limit. */
 const UPLOAD_LIMIT = 32 * 1024 * 1024;
 const RUN_OFF_MS = 30_000;
+
+/**
+ * How large a body may be, in bytes.
+ * @param operation the one that it is sent to; undefined for what is no operation
+ */
+export function bodyLimitOf(operation: Operation | undefined): number {
+  if (!operation) return BODY_LIMIT;
+  const { 'x-max-bytes': limit, requestBody } = operation as Operation & { readonly 'x-max-bytes'?: number };
+  if (limit !== undefined) return limit;
+  const { content = {} } = (requestBody ?? {}) as { readonly content?: object };
+  return Object.keys(content).every((type) => type === 'application/json') ? BODY_LIMIT : UPLOAD_LIMIT;
+}
 
 /**
  * Opens the body of a request that is no JSON. Where the operation takes an `Idempotency-Key`, its work is one transaction,
@@ -166,7 +179,8 @@ function runOff(request: IncomingMessage, released: Promise<unknown> | undefined
   request.once('close', () => clearTimeout(timer));
 }
 
-function tooLarge(limit: number, cause?: unknown): ApiError {
+/** The error for a body over its limit. */
+export function tooLarge(limit: number, cause?: unknown): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE', { detail: `The body is larger than ${limit} bytes.`, cause });
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
+import { guardBodies } from './body-guard.ts';
 import { createClientOf } from './client-address.ts';
 import { bearerToken } from './bearer.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
@@ -255,6 +256,11 @@ export function createHttpServer(deps: Dependencies): Server {
     },
     onRequest,
   );
+  const giveUp = (error: ApiError, socket: Socket, response?: ServerResponse) => {
+    const requestId = newRequestId();
+    answerConnection(socket, response, requestId, problem(error, requestId));
+  };
+  guardBodies(server, (request) => contract.operationsAt(pathOf(request))?.get(request.method!), giveUp);
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     const requestId = newRequestId();
@@ -272,8 +278,7 @@ export function createHttpServer(deps: Dependencies): Server {
     const response = latest.get(socket);
     // Node's limit is for requests that come in one go; an upload is watched where it is read.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && response && isUploading(response.req)) return;
-    const requestId = newRequestId();
-    answerConnection(socket, response, requestId, problem(toConnectionFault(error), requestId));
+    giveUp(toConnectionFault(error), socket, response);
   });
   return server;
 }

@@ -123,7 +123,7 @@ describe('what is advertised is there', async () => {
       ['anonymous', agentAuth.identity_assertion.credential_types_supported],
       ['identity_assertion', agentAuth.anonymous.credential_types_supported],
     ] as const) {
-      for (const other of [...others, 'api_key']) {
+      for (const other of others) {
         const { body } = await register({
           type,
           ...(type === 'identity_assertion' && {

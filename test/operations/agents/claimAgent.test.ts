@@ -294,7 +294,12 @@ describe('a claim', () => {
     expectError(unknown, 401, 'INVALID_CLAIM_TOKEN');
     expect(unknown.body.error).toBe('invalid_claim_token');
     expectError(await claim(api, { claim_token: 'clm_unknown', otp: '123456' }), 401, 'INVALID_CLAIM_TOKEN');
-    expectFaults(await claim(api, {}), '/claim_token');
+    expectFaults(await claim(api, {}), '');
+    expectFaults(await claim(api, { name: 'Bot' }), '/claim_token');
+    expectFaults(
+      await claim(api, { claim_token: 'clm_unknown', requested_credential_type: 'api_key' }),
+      '/requested_credential_type',
+    );
     expectFaults(await claim(api, { otp: '123456', email: newEmail() }), '/claim_token');
   });
 });

@@ -89,10 +89,15 @@ describe('an anonymous agent', () => {
     expect(await isAlive(api, body.credential)).toBe(false);
   });
 
-  test.each(['bearer_token', 'jwt', 'api_key'])('gets no %s', async (type) => {
+  test.each(['bearer_token', 'jwt'])('gets no %s', async (type) => {
     const answer = await register(api, { type: 'anonymous', requested_credential_type: type });
     expectError(answer, 400, 'UNSUPPORTED_CREDENTIAL_TYPE');
     expect(answer.body.error).toBe('unsupported_credential_type');
+  });
+
+  test.each(['api_key', '', 'JWT'])('cannot ask for %j, which is no type of credential', async (type) => {
+    const answer = await register(api, { type: 'anonymous', requested_credential_type: type });
+    expectFaults(answer, '/requested_credential_type');
   });
 });
 

@@ -1,0 +1,36 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Operation } from 'openapi-backend';
+import type { ApiError } from '../errors/api-error.ts';
+import { watchChunks } from './chunk-sizes.ts';
+import { bodyLimitOf, tooLarge } from './request-body.ts';
+
+/**
+ * Refuses bodies that announce more than is read, before they are sent: a chunk over the limit closes the connection, and a
+ * `Content-Length` over the limit gets no `100 Continue` (RFC 9110, section 10.1.1).
+ * @param operationOf finds the operation that a request is for; undefined where it is for none
+ * @param refuse responds with an error and closes the connection
+ */
+export function guardBodies(
+  server: Server,
+  operationOf: (request: IncomingMessage) => Operation | undefined,
+  refuse: (error: ApiError, socket: Socket, response: ServerResponse) => void,
+): void {
+  server.on('request', (request, response) => {
+    const operation = operationOf(request);
+    // An operation without a body does not wait for one.
+    if (operation && !('requestBody' in operation)) return;
+    const limit = bodyLimitOf(operation);
+    watchChunks(request, limit, () => {
+      // The client must get to read the response.
+      request.resume();
+      refuse(tooLarge(limit), request.socket, response);
+    });
+  });
+  server.on('checkContinue', (request, response) => {
+    const isTooLong = Number(request.headers['content-length'] ?? 0) > bodyLimitOf(operationOf(request));
+    if (isTooLong) response.setHeader('Connection', 'close');
+    else response.writeContinue();
+    server.emit('request', request, response);
+  });
+}
