@@ -5,6 +5,8 @@ const URI_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
 const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 /** A private-use scheme begins with a domain name in reverse order, so it has a period (RFC 8252, sections 7.1 and 8.4). */
 const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
+/** An origin with its host written out, as every browser and parser reads it. */
+const WRITTEN_HOST = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?]|$)/i;
 const LOOPBACKS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Whether a URL leads to a program on the user's own machine by HTTP or HTTPS. */
@@ -27,7 +29,7 @@ export function redirectUriFault(text: unknown): string | undefined {
     return 'must only have https addresses, http addresses of this machine (loopback), and private-use schemes with a period, such as com.example.app';
   }
   if (url.username !== '' || url.password !== '') return 'must not have URIs with credentials';
-  if (!PLAIN_HOST.test(url.hostname)) return 'must only have host names of letters, digits, hyphens and dots';
+  if (!isPlainHost(text, url)) return 'must only have host names of letters, digits, hyphens and dots';
   // Codes would travel in clear text.
   if (url.protocol === 'http:' && !isLoopback(url)) {
     return 'must only have http addresses of this machine (loopback)';
@@ -58,6 +60,19 @@ export function placeOf(text: string): string | undefined {
   if (isWeb(url)) return isLoopback(url) ? 'a program on this machine' : url.host;
   // The rest of an address with a scheme of its own says nothing, even if it looks like a host.
   return `a program on this machine (${url.protocol})`;
+}
+
+/**
+ * Whether the host is written as it is: `https:name` and `https:///name` lead elsewhere in a Location, and `127.1` or `%61.example`
+ * are rewritten by some parsers alone.
+ */
+function isPlainHost(text: string, { hostname }: URL): boolean {
+  const written = WRITTEN_HOST.exec(text)?.[1]?.toLowerCase();
+  return PLAIN_HOST.test(hostname) && (written === hostname || (isIpv6(written) && isIpv6(hostname)));
+}
+
+function isIpv6(host: string | undefined): boolean {
+  return host?.startsWith('[') ?? false;
 }
 
 function isWeb({ protocol }: URL): boolean {
