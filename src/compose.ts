@@ -85,6 +85,7 @@ export async function compose(surroundings: Surroundings): Promise<Composition> 
   };
   metrics.watch(all);
   metrics.watchEvents(all);
+  metrics.watchSetAside({ ...all, ...agents, payments });
 
   const contract = await bindContract(structuredClone(document), handlers, services, () => clock.now());
   const server = createHttpServer({

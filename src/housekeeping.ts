@@ -40,6 +40,7 @@ export function startHousekeeping(
     'subscriptions to end': services.planSubscriptions.endUnwanted,
     'contents of no file': services.files.clearContents,
     'mails that are old files': services.mails.clearOld,
+    'mails that could not be sent': services.mails.tidyFailed,
     'lost nodes': services.cluster.clearLost,
     'networks of VPNs and proxies': services.vpn.refresh,
     'secrets from before a rotation': services.applications.clearPreviousSecrets,
@@ -54,6 +55,7 @@ export function startHousekeeping(
     'receivers of security events under an old master key': services.securityEvents.reseal,
     'answers of repeated requests under an old master key': services.idempotency.reseal,
     'mails that wait under an old master key': services.mails.reseal,
+    'mails that could not be sent under an old master key': services.mails.resealFailed,
   };
 
   /** What chores have cleared that are not at their end. */

@@ -49,7 +49,12 @@ export function createClaimMails({ mails, addresses, clock, random }: Dependenci
         // What the reader of another mailbox has confirmed is nothing.
         ...(!isSame && { developer_id: null, otp_digest: null, otp_expires_at: null, otp_failures: 0 }),
       });
-      await mails.enqueue(trx, { to: email, ...claimMail(addresses.web(), viewToken, issuer) });
+      await mails.enqueue(trx, {
+        to: email,
+        ...claimMail(addresses.web(), viewToken, issuer),
+        kind: 'agent-claim',
+        linkEndsAt: claim.expires_at,
+      });
       return { attemptId };
     },
   };

@@ -92,7 +92,9 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
 
   async function tellOwner(trx: Knex.Transaction, email: string): Promise<void> {
     // Accounts may be older than this rule.
-    if (isMailAddress(email)) await mails.enqueue(trx, { to: email, ...changedMail(addresses.web()) });
+    if (!isMailAddress(email)) return;
+    const about = { kind: 'password-changed', linkEndsAt: null } as const;
+    await mails.enqueue(trx, { to: email, ...changedMail(addresses.web()), ...about });
   }
 
   return {
@@ -103,6 +105,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       await mails.assertMaySend('password-reset', email, client);
       const token = random.bytes(32).toString('base64url');
       const now = clock.now();
+      const linkEndsAt = new Date(now.getTime() + RESET_MS);
       await knex.transaction(async (trx) => {
         // The same work whether there is an account or not.
         const found = await developers.find(trx, email);
@@ -112,12 +115,13 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
           token_digest: tokenDigest(token),
           developer_id: account?.developerId ?? null,
           created_at: now,
-          expires_at: new Date(now.getTime() + RESET_MS),
+          expires_at: linkEndsAt,
         });
         const web = addresses.web();
         // To the account's own: an address that is the same in lower case, as U+212A is a k, may be another mailbox's.
         const to = account?.email ?? email;
-        await mails.enqueue(trx, { to, ...(account ? resetMail(web, token) : noAccountMail(web)) });
+        const text = account ? resetMail(web, token) : noAccountMail(web);
+        await mails.enqueue(trx, { to, ...text, kind: 'password-reset', linkEndsAt });
       });
     },
 

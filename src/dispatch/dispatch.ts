@@ -29,6 +29,18 @@ export interface Made<Delivery> {
   readonly attempt: Attempt;
 }
 
+/** Nothing can be sent to an endpoint as it is: that counts as a failed attempt, and is tried again as late as after one. */
+export class EndpointFault extends Error {}
+
+/** Opens what an endpoint is sent with. @throws EndpointFault when it is damaged, or its master key is missing */
+export function opened<Secret>(open: () => Secret): Secret {
+  try {
+    return open();
+  } catch (error) {
+    throw new EndpointFault('The secret of the endpoint cannot be opened.', { cause: error });
+  }
+}
+
 /** Endpoints, and deliveries that wait for them: each endpoint has a key. */
 export interface Dispatched<Endpoint extends { readonly slow: boolean }, Delivery> {
   readonly queue: QueueName;
@@ -80,7 +92,7 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
 
   /** Makes one attempt at each of some deliveries until one is slow, and records what came of them. */
   async function send(key: string, endpoint: Endpoint, due: readonly Delivery[], signal: AbortSignal) {
-    const toSend = prepare(endpoint);
+    const toSend = prepared(endpoint);
     const made: Made<Delivery>[] = [];
     const waiting = due.values();
     const sending = async () => {
@@ -89,7 +101,10 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
         const sent = await built(() => toSend(delivery, attemptedAt), key, delivery);
         if (sent === 'given up') continue;
         if (!sent) return;
-        const attempt = await attemptOf(key, sent, attemptedAt, signal);
+        const attempt =
+          sent instanceof EndpointFault
+            ? unsent(attemptedAt, sent.message)
+            : await attemptOf(key, sent, attemptedAt, signal);
         made.push({ delivery, attempt });
         if (made.some((each) => isSlow(each.attempt))) return;
       }
@@ -101,18 +116,30 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
     return health;
   }
 
+  function prepared(endpoint: Endpoint): ReturnType<typeof prepare> {
+    try {
+      return prepare(endpoint);
+    } catch (error) {
+      return () => Promise.reject(error as Error);
+    }
+  }
+
   /** The request of a delivery. One that none can be made of is given up: those behind it go on. */
   async function built(
     build: () => Promise<Sent | undefined>,
     key: string,
     delivery: Delivery,
-  ): Promise<Sent | 'given up' | undefined> {
+  ): Promise<Sent | EndpointFault | 'given up' | undefined> {
     try {
       const sent = await build();
       // Throws where a header or the address is none, which otherwise would count as the endpoint's failure.
       if (sent) new Request(sent.url, { method: 'POST', headers: sent.headers });
       return sent;
     } catch (error) {
+      if (error instanceof EndpointFault) {
+        logger.error({ err: error, queue, key }, 'nothing can be sent to an endpoint');
+        return error;
+      }
       if (!isRowFault(error)) throw error;
       await setAside(key, delivery, error);
       return 'given up';
@@ -159,7 +186,7 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
         logger.warn({ err: error, queue, key }, 'a request could not be sent');
       }
       const fault = error instanceof OutboundFault ? error.message : 'The request failed.';
-      return { attemptedAt, durationMs: duration(), status: null, retryAfter: undefined, body: null, fault };
+      return { ...unsent(attemptedAt, fault), durationMs: duration() };
     }
   }
 
@@ -182,4 +209,9 @@ export async function startDispatch<Endpoint extends { readonly slow: boolean },
       outbound.close();
     },
   };
+}
+
+/** An attempt that nothing came back from. */
+function unsent(attemptedAt: Date, fault: string): Attempt {
+  return { attemptedAt, durationMs: 0, status: null, retryAfter: undefined, body: null, fault };
 }

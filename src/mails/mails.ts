@@ -7,11 +7,11 @@ import type { Jobs } from '../platform/jobs/index.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { checkMessage, MailRefusedError, type Mail, type MailMessage } from '../platform/mail/index.ts';
+import { createFailedMails, KEPT_MS } from './failed-mails.ts';
+import { contextOf, openMessage, sealMessage, type MailKind } from './sealed-message.ts';
 
 /** As many as the connections that there are to a mail server. */
 const MAILS_AT_ONCE = 4;
-/** How long mails are kept that are files: there are links in them that let people in. */
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 100;
 
 const HOUR_S = 60 * 60;
@@ -32,10 +32,10 @@ export interface Mails {
   assertMaySend(kind: keyof typeof TO_ONE, to: string, client: Client): Promise<void>;
   /**
    * Sends a mail if and only if the transaction commits: at least once, by whichever node takes it. A mail that cannot be
-   * sent now is tried again for a day.
+   * sent now is tried again for a day, and then set aside.
    * @throws MailRefusedError when its recipient is no address, or its subject not one line
    */
-  enqueue(trx: Knex.Transaction, message: Omit<MailMessage, 'id'>): Promise<void>;
+  enqueue(trx: Knex.Transaction, message: NewMail): Promise<void>;
   /**
    * Begins to send. Nothing can be enqueued before.
    * @returns stops: what is under way gets 3 s to end, the rest is left to other nodes and the next start
@@ -45,9 +45,23 @@ export interface Mails {
   reseal(): Promise<number>;
   /** Deletes some mails that are files of 30 days ago. @returns how many */
   clearOld(): Promise<number>;
+  /** How many mails are set aside because they could not be sent. */
+  setAside(): Promise<number>;
+  /** Sends mails again that an operator wants sent, and forgets old ones of those set aside. @returns how many */
+  tidyFailed(): Promise<number>;
+  /** Seals mails that are set aside anew under the current master key. @returns how many it found */
+  resealFailed(): Promise<number>;
+}
+
+/** A mail to be sent. */
+export interface NewMail extends Omit<MailMessage, 'id'> {
+  readonly kind: MailKind;
+  /** Until when the link in it works: what is in it is not kept longer. Null when no link in it lets anybody in. */
+  readonly linkEndsAt: Date | null;
 }
 
 interface Dependencies {
+  readonly knex: Knex;
   readonly jobs: Jobs;
   readonly mail: Mail;
   readonly limits: Pick<Limits, 'take'>;
@@ -58,7 +72,8 @@ interface Dependencies {
 }
 
 export function createMails(deps: Dependencies): Mails {
-  const { jobs, mail, limits, keyring, clock, newId, logger } = deps;
+  const { jobs, mail, limits, keyring, clock, newId } = deps;
+  const failed = createFailedMails(deps);
   return {
     async assertMaySend(kind, to, client) {
       const what = 'mails within an hour';
@@ -70,30 +85,39 @@ export function createMails(deps: Dependencies): Mails {
       await limits.take(`${kind}-mails-to`, [mailbox, ...(isOther ? ['+'] : [])], TO_ONE[kind], what);
     },
 
-    async enqueue(trx, { to, subject, text, html }) {
+    async enqueue(trx, { to, subject, text, html, kind, linkEndsAt }) {
       const message: MailMessage = { to, subject, text, ...(html !== undefined && { html }) };
       checkMessage(message);
       const id = newId('mail');
-      const payload = keyring.seal(Buffer.from(JSON.stringify(message)), contextOf(id)).toString('base64');
+      const about = { kind, linkEndsAt: linkEndsAt?.toISOString() ?? null };
+      const payload = sealMessage(keyring, id, { ...message, ...about });
       const asked = await jobs.send(trx, 'mails', [{ key: id, slow: false, payload }]);
       if (!asked) throw new Error('mails are enqueued before they are started');
     },
 
     start: () =>
-      jobs.start('mails', MAILS_AT_ONCE, async (id, signal, payload) => {
-        const sealed = Buffer.from(payload, 'base64');
-        const message = JSON.parse(keyring.open(sealed, contextOf(id)).toString()) as MailMessage;
-        try {
-          await mail.send({ ...message, id }, signal);
-        } catch (error) {
-          if (!(error instanceof MailRefusedError)) throw error;
-          logger.error({ err: error, mail_id: id }, 'a mail was refused and is not sent again');
-        }
-      }),
+      jobs.start(
+        'mails',
+        MAILS_AT_ONCE,
+        async (id, signal, payload) => {
+          const { to, subject, text, html } = openMessage(keyring, id, payload);
+          try {
+            await mail.send({ to, subject, text, ...(html !== undefined && { html }), id }, signal);
+          } catch (error) {
+            if (!(error instanceof MailRefusedError)) throw error;
+            await failed.keep(id, payload, error);
+          }
+        },
+        failed.keep,
+      ),
 
     reseal: jobs.createResealer('mails', keyring, contextOf),
 
     clearOld: () => mail.clear(new Date(clock.now().getTime() - KEPT_MS), CLEARED_AT_ONCE),
+
+    setAside: failed.count,
+    tidyFailed: failed.tidy,
+    resealFailed: failed.reseal,
   };
 }
 
@@ -102,9 +126,4 @@ function mailboxOf(email: string): string {
   const [at, plus] = [email.lastIndexOf('@'), email.indexOf('+', 1)];
   const mailbox = plus === -1 || plus > at ? email : email.slice(0, plus) + email.slice(at);
   return mailbox.toLowerCase();
-}
-
-/** A mail is opened as the one that it was sealed as: a row that was copied over another one is not sent. */
-function contextOf(id: string): string {
-  return `mail:${id}`;
 }

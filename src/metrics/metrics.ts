@@ -4,6 +4,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Database } from '../platform/database/index.ts';
 import type { Realtime } from '../realtime/realtime.ts';
+import { showSetAside, type SetAsideSources } from './set-aside.ts';
 
 /** From what a verification takes to what a client waits for at most, in seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -28,6 +29,8 @@ export interface Metrics {
   watch(sources: Sources): void;
   /** The same, of events and who listens to them. */
   watchEvents(sources: EventSources): void;
+  /** The same, of what is set aside. */
+  watchSetAside(sources: SetAsideSources): void;
   readonly contentType: string;
   /** Every metric as it is now. */
   text(): Promise<string>;
@@ -41,7 +44,7 @@ interface Sources {
 }
 
 interface EventSources {
-  readonly events: Pick<Events, 'lag' | 'setAside'>;
+  readonly events: Pick<Events, 'lag'>;
   readonly realtime: Pick<Realtime, 'connected'>;
 }
 
@@ -153,18 +156,6 @@ export function createMetrics(): Metrics {
         registers,
       });
       new Gauge({
-        name: 'latchkey_set_aside_events',
-        help: 'Events that cannot be published (from events), or that the broker outside cannot take (from broker)',
-        labelNames: ['from'],
-        registers,
-        async collect() {
-          const count = await events.setAside().catch(() => undefined);
-          if (!count) return;
-          this.set({ from: 'events' }, count.events);
-          this.set({ from: 'broker' }, count.broker);
-        },
-      });
-      new Gauge({
         name: 'latchkey_outbox_lag_seconds',
         help: 'Age of the oldest event that is not published yet',
         registers,
@@ -177,6 +168,8 @@ export function createMetrics(): Metrics {
         },
       });
     },
+
+    watchSetAside: (sources) => showSetAside(registry, sources),
 
     contentType: registry.contentType,
 

@@ -40,6 +40,8 @@ import * as indexUsernameLooks from './20261125010010_index_username_looks.ts';
 import * as addBindResponses from './20261125020000_add_bind_responses.ts';
 import * as setEventsAside from './20261125050000_set_events_aside.ts';
 import * as indexEventsSetAside from './20261125050010_index_events_set_aside.ts';
+import * as setMoreAside from './20261125055000_set_more_aside.ts';
+import * as indexWhatIsSetAside from './20261125055010_index_what_is_set_aside.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -86,6 +88,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261125020000_add_bind_responses': addBindResponses,
   '20261125050000_set_events_aside': setEventsAside,
   '20261125050010_index_events_set_aside': indexEventsSetAside,
+  '20261125055000_set_more_aside': setMoreAside,
+  '20261125055010_index_what_is_set_aside': indexWhatIsSetAside,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -42,6 +42,11 @@ export const PARKED: readonly Deed[] = [
           where name = 'mails' and ${UNFINISHED} and start_after < 'infinity'`,
   },
   {
+    what: 'mails that could not be sent are not tried again',
+    tables: ['failed_mails'],
+    sql: 'update failed_mails set retry = false where retry',
+  },
+  {
     what: 'requests for deliveries are forgotten',
     tables: [],
     sql: `delete from pgboss.job where name <> 'mails' and ${UNFINISHED}`,

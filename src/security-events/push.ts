@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Addresses } from '../addresses/addresses.ts';
 import { isSlow, isSuccess } from '../dispatch/attempt-state.ts';
-import { startDispatch, type Made } from '../dispatch/dispatch.ts';
+import { EndpointFault, opened, startDispatch, type Made } from '../dispatch/dispatch.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs/index.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -43,9 +43,19 @@ export async function startPush(deps: PushDependencies): Promise<{ stop(): Promi
     return sealed ? keyring.open(sealed, authorizationContext(id)).toString() : undefined;
   }
 
+  /** The `Authorization` that a receiver was sent; none when it cannot be opened, because then nothing was sent. */
+  function sentTo(receiver: store.ReceiverRow): string | undefined {
+    try {
+      return opened(() => authorizationFor(receiver));
+    } catch (error) {
+      if (error instanceof EndpointFault) return undefined;
+      throw error;
+    }
+  }
+
   /** Signed when it is sent: a key may have been removed since it was told. */
   async function toSent(receiver: store.ReceiverRow, delivery: store.DeliveryRow, attemptedAt: Date) {
-    const authorization = authorizationFor(receiver);
+    const authorization = opened(() => authorizationFor(receiver));
     return {
       url: receiver.url,
       headers: {
@@ -85,7 +95,7 @@ export async function startPush(deps: PushDependencies): Promise<{ stop(): Promi
         receiver: {
           slow,
           ...(made.some(({ attempt }) => isSuccess(attempt)) && { last_delivered_at: now }),
-          ...(failed && { last_failed_at: now, last_fault: faultOf(failed, authorizationFor(receiver)) }),
+          ...(failed && { last_failed_at: now, last_fault: faultOf(failed, sentTo(receiver)) }),
         },
       }),
     );
@@ -113,6 +123,6 @@ export async function startPush(deps: PushDependencies): Promise<{ stop(): Promi
         return receiver && toSent(receiver, delivery, attemptedAt);
       },
     record,
-    giveUp: ({ delivery_id }) => store.deleteDelivery(knex, delivery_id),
+    giveUp: ({ delivery_id }, reason) => store.setAside(knex, delivery_id, reason),
   });
 }

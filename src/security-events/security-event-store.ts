@@ -96,10 +96,13 @@ export async function listDueDeliveries(
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>('security_event_deliveries')
     .where({ receiver_id: receiverId })
+    .whereNull('fault')
     .where('next_attempt_at', '<=', now)
     .orderBy(['next_attempt_at', 'delivery_id'])
     .limit(limit)
-    .select('*') as Promise<DeliveryRow[]>;
+    .select('delivery_id', 'receiver_id', 'sub_id', 'event', 'attempts', 'next_attempt_at') as Promise<
+    DeliveryRow[]
+  >;
 }
 
 /**
@@ -124,15 +127,25 @@ export async function listDueReceivers(
      select r.receiver_id, r.slow from waiting join security_event_receivers r using (receiver_id)
      where exists (
        select from security_event_deliveries d
-       where d.receiver_id = r.receiver_id and d.next_attempt_at <= ?)
+       where d.receiver_id = r.receiver_id and d.fault is null and d.next_attempt_at <= ?)
      order by r.receiver_id limit ?`,
     [after, now, limit],
   );
   return rows;
 }
 
-export async function deleteDelivery(db: Knex, deliveryId: string): Promise<void> {
-  await db('security_event_deliveries').where({ delivery_id: deliveryId }).delete();
+/** Keeps a delivery that cannot be sent from being tried until its fault is null again. */
+export async function setAside(db: Knex, deliveryId: string, fault: string): Promise<void> {
+  await db('security_event_deliveries').where({ delivery_id: deliveryId }).update({ fault });
+}
+
+/** How many deliveries are set aside. */
+export async function countSetAside(db: Knex): Promise<number> {
+  const row = await db('security_event_deliveries')
+    .whereNotNull('fault')
+    .count<{ count: number }>({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
 }
 
 /** What some attempts leave behind. */

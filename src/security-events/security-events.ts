@@ -46,6 +46,8 @@ export interface SecurityEvents {
   deleteReceiver(actor: Actor, receiverId: string): Promise<void>;
   /** Seals what receivers want to be sent anew under the current master key. @returns how many it found */
   reseal(): Promise<number>;
+  /** How many deliveries are set aside because they cannot be sent. */
+  setAside(): Promise<number>;
   /** Delivers until it is stopped. */
   start(): Promise<{ stop(): Promise<void> }>;
 }
@@ -152,6 +154,8 @@ export function createSecurityEvents(deps: Dependencies): SecurityEvents {
       column: 'authorization_sealed',
       context: authorizationContext,
     }),
+
+    setAside: () => store.countSetAside(knex),
 
     start: () => startPush(deps),
   };

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { errorOf, type Attempt } from '../dispatch/attempt-state.ts';
-import { startDispatch, type Made } from '../dispatch/dispatch.ts';
+import { opened, startDispatch, type Made } from '../dispatch/dispatch.ts';
 import type { Events } from '../events/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Jobs } from '../platform/jobs/index.ts';
@@ -36,7 +36,7 @@ export async function startWebhooks(deps: DispatchDependencies): Promise<{ stop(
       return due.map(({ webhook_id, slow }) => ({ key: webhook_id, slow }));
     },
     prepare(webhook) {
-      const secrets = openSecrets(keyring, webhook, clock.now());
+      const secrets = opened(() => openSecrets(keyring, webhook, clock.now()));
       return async ({ event_id, payload }, attemptedAt) => ({
         url: webhook.url,
         headers: signedHeaders(secrets, event_id, payload, attemptedAt),

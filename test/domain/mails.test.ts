@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -26,7 +26,7 @@ import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { MASTER_KEY, readMails, startTestService } from '../support/service.ts';
 
 /** One a test: they are dropped at the end of the file. */
-const databases = (await Promise.all(Array.from({ length: 9 }, () => createTestDatabase()))).values();
+const databases = (await Promise.all(Array.from({ length: 13 }, () => createTestDatabase()))).values();
 const newDatabase = () => databases.next().value!;
 
 const shared = await temporaryFolder(atFileEnd);
@@ -42,7 +42,13 @@ const mailing = await startTestService({
   MAIL_FROM: 'Aurora <hello@aurora.example>',
 });
 
-const message = { to: 'ada@example.com', subject: 'Welcome', text: 'Open https://latchkey.example/hunter2' };
+const message = {
+  to: 'ada@example.com',
+  subject: 'Welcome',
+  text: 'Open https://latchkey.example/hunter2',
+  kind: 'password-reset' as const,
+  linkEndsAt: null,
+};
 
 /** Mails on a database, sent by what a test gives, with all that is logged. */
 async function newMails(
@@ -61,6 +67,7 @@ async function newMails(
   const keyring = createKeyring([Buffer.from(masterKey, 'base64')], systemRandom);
   const clock = new TestClock();
   const mails = createMails({
+    knex,
     jobs: createJobs({ knex, listen, logger }),
     mail: { embedded: true, send, clear: async () => 0, close: async () => {} },
     limits: { take: async () => {} },
@@ -69,7 +76,7 @@ async function newMails(
     newId: createNewId(clock, systemRandom),
     logger,
   });
-  return { mails, knex, lines };
+  return { mails, knex, lines, clock };
 }
 
 /** Begins to send, until the test ends. */
@@ -188,7 +195,8 @@ describe('a mail that is not taken', () => {
     );
     const { limit, delay, longest } = rows[0]!;
     const hours = (least: number) =>
-      Array.from({ length: limit }, (_, count) => Math.min(longest, delay * 2 ** count * least)).reduce(
+      // The last one is for a process that was killed.
+      Array.from({ length: limit - 1 }, (_, count) => Math.min(longest, delay * 2 ** count * least)).reduce(
         (sum, seconds) => sum + seconds,
         0,
       ) / 3600;
@@ -204,10 +212,14 @@ describe('a mail that is not taken', () => {
       return (await jobsOf(knex))[0]!.waits;
     };
     await expect.poll(late).toBeGreaterThan(3_000);
-    await hurriedTo('retry_limit - 1');
-    await expect.poll(() => statesOf(knex)).toEqual(['failed']);
+    await hurriedTo('retry_limit - 2');
+    await expect.poll(() => statesOf(knex)).toEqual(['completed']);
+    expect(await mails.setAside()).toBe(1);
     const errors = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(errors.filter(({ level }) => level === 50)).toMatchObject([{ queue: 'mails' }]);
+    expect(errors.filter(({ level }) => level === 50)).toMatchObject([
+      { queue: 'mails' },
+      { kind: 'password-reset' },
+    ]);
     expect(lines.join('')).not.toContain('hunter2');
   });
 
@@ -224,6 +236,72 @@ describe('a mail that is not taken', () => {
     const [error] = lines.map((line) => JSON.parse(line) as object).filter((line) => 'mail_id' in line);
     expect(error).toMatchObject({ level: 50, mail_id: expect.stringMatching(/^mail_/) });
     expect(lines.join('')).not.toMatch(/hunter2|ada@example/);
+  });
+});
+
+describe('a mail that could not be sent', () => {
+  const LINK_MS = 3_600_000;
+  const rowsOf = (knex: Knex) => knex('failed_mails').select('*');
+
+  /** A mail that the server refuses, with a link that works for an hour unless told. */
+  async function newFailure(work: { isRefused: boolean }, linkEndsAt?: Date | null) {
+    const sent: string[] = [];
+    const made = await newMails(async ({ subject }) => {
+      if (work.isRefused) throw new MailRefusedError('The mail server refuses the mail (550 at RCPT TO)');
+      sent.push(subject);
+    });
+    const { mails, knex, clock } = made;
+    await start(mails);
+    const ends = linkEndsAt === undefined ? new Date(clock.now().getTime() + LINK_MS) : linkEndsAt;
+    await knex.transaction((trx) => mails.enqueue(trx, { ...message, linkEndsAt: ends }));
+    await expect.poll(() => rowsOf(knex)).toHaveLength(1);
+    return { ...made, sent };
+  }
+
+  test('is kept sealed with its reason, and sent again when an operator wants it', async () => {
+    const work = { isRefused: true };
+    const { mails, knex, sent, lines } = await newFailure(work);
+    expect(await mails.setAside()).toBe(1);
+    const [row] = await rowsOf(knex);
+    expect(row).toMatchObject({
+      kind: 'password-reset',
+      error: expect.stringContaining('550 at RCPT TO'),
+      recipient_digest: hash('sha256', message.to, 'buffer'),
+      message_sealed: expect.any(Buffer),
+    });
+    expect(JSON.stringify(row) + lines.join('')).not.toMatch(/hunter2|ada@example/);
+    work.isRefused = false;
+    await mails.tidyFailed();
+    expect(await rowsOf(knex)).toHaveLength(1);
+    // As docs/operating.md says.
+    await knex('failed_mails').update({ retry: true });
+    expect(await mails.tidyFailed()).toBe(1);
+    await expect.poll(() => sent).toEqual([message.subject]);
+    expect(await mails.setAside()).toBe(0);
+  });
+
+  test('loses what is in it when its link has ended, and is not sent then', async () => {
+    const { mails, knex, sent, clock } = await newFailure({ isRefused: true });
+    clock.advance(LINK_MS);
+    await knex('failed_mails').update({ retry: true });
+    await mails.tidyFailed();
+    expect(await rowsOf(knex)).toMatchObject([{ message_sealed: null, kind: 'password-reset' }]);
+    expect(sent).toEqual([]);
+    clock.advance(30 * DAY);
+    await mails.tidyFailed();
+    expect(await mails.setAside()).toBe(0);
+  });
+
+  test('is kept without what is in it when its link had ended before', async () => {
+    const { knex } = await newFailure({ isRefused: true }, new Date('2000-01-01'));
+    expect(await rowsOf(knex)).toMatchObject([{ message_sealed: null }]);
+  });
+
+  test('is kept for its time when there is no link in it', async () => {
+    const { mails, knex, clock } = await newFailure({ isRefused: true }, null);
+    clock.advance(29 * DAY);
+    await mails.tidyFailed();
+    expect(await rowsOf(knex)).toMatchObject([{ message_sealed: expect.any(Buffer), link_ends_at: null }]);
   });
 });
 

@@ -62,7 +62,13 @@ test('a mail that waits is sealed anew, and is sent without the old key', async 
   const DATABASE_URL = await createTestDatabase();
   const away = { DATABASE_URL, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` };
   const before = await startTestService(away);
-  const message = { to: 'ada@example.com', subject: 'Welcome', text: 'Open this' };
+  const message = {
+    to: 'ada@example.com',
+    subject: 'Welcome',
+    text: 'Open this',
+    kind: 'password-reset',
+    linkEndsAt: null,
+  } as const;
   await before.database.knex.transaction((trx) => before.services.mails.enqueue(trx, message));
   await before.stop();
 

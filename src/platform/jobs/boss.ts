@@ -21,11 +21,12 @@ const ONE_A_KEY = { ...COMMON, policy: 'short', retryLimit: 10_000, retryDelay: 
 const TERMS = {
   webhooks: ONE_A_KEY,
   'security-events': ONE_A_KEY,
-  // Some seconds later, then twice as late each time, up to two hours: for about a day.
+  // Some seconds later, then twice as late each time, up to two hours: for about a day. The last retry is for a process that was
+  // killed while it gave up.
   mails: {
     ...COMMON,
     policy: 'standard',
-    retryLimit: 23,
+    retryLimit: 24,
     retryDelay: 5,
     retryBackoff: true,
     retryDelayMax: 7_200,

@@ -29,6 +29,9 @@ export interface JobRequest {
  */
 export type Worker = (key: string, signal: AbortSignal, payload: string) => Promise<void>;
 
+/** Keeps what is left of work that is not done again. @param payload as the worker's @param error why it failed */
+export type GiveUp = (key: string, payload: string, error: unknown) => Promise<void>;
+
 /**
  * Queues in the database, worked on by every node. Work is asked for by key, and of one key one request is worked on at a
  * time, at least once, whatever is killed: work whose worker is gone is taken up by another one 10 to 16 s later.
@@ -43,9 +46,15 @@ export interface Jobs {
   /**
    * Begins to work.
    * @param concurrency how many keys this process works on at once
+   * @param giveUp told of work that has failed for the last time, before the queue forgets it
    * @returns stops: work gets 3 s to end, then it is aborted
    */
-  start(queue: QueueName, concurrency: number, worker: Worker): Promise<{ stop(): Promise<void> }>;
+  start(
+    queue: QueueName,
+    concurrency: number,
+    worker: Worker,
+    giveUp?: GiveUp,
+  ): Promise<{ stop(): Promise<void> }>;
   /**
    * For a queue whose payloads are sealed, in base64: seals those that wait anew under the current master key.
    * @param context under which the payload of a key is sealed
@@ -96,9 +105,9 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
       return true;
     },
 
-    async start(queue, concurrency, worker) {
+    async start(queue, concurrency, worker, giveUp) {
       const shared = (common ??= begin());
-      const working = workOn(shared.boss, queue, { concurrency, worker, logger });
+      const working = workOn(shared.boss, queue, { concurrency, worker, giveUp, logger });
       shared.workings.set(working, queue);
       async function stop(): Promise<void> {
         await working.stop();

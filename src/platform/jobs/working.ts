@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { isUnavailable } from '../database/index.ts';
 import type { Logger } from '../logger.ts';
 import { repeatedly } from '../repeatedly.ts';
-import type { QueueName, Worker } from './index.ts';
+import type { GiveUp, QueueName, Worker } from './index.ts';
 
 const HEARTBEAT_MS = 3_000;
 /** Notifications bring work at once; this is for those that get lost, and for work whose time comes. */
@@ -29,8 +29,14 @@ export function workOn(
   {
     concurrency,
     worker,
+    giveUp,
     logger,
-  }: { readonly concurrency: number; readonly worker: Worker; readonly logger: Logger },
+  }: {
+    readonly concurrency: number;
+    readonly worker: Worker;
+    readonly giveUp: GiveUp | undefined;
+    readonly logger: Logger;
+  },
 ) {
   const running = new Map<
     string,
@@ -53,8 +59,12 @@ export function workOn(
     }
   }
 
-  function tell({ retryCount, retryLimit, data: { key } }: Task, error: unknown): void {
-    if (retryCount >= retryLimit) logger.error({ err: error, queue, key }, 'a job failed and is given up');
+  // Where something is kept of what is given up, one attempt is left to a process that is killed before it has done so.
+  const isLast = ({ retryCount, retryLimit }: Task) => retryCount >= retryLimit - (giveUp ? 1 : 0);
+
+  function tell(task: Task, error: unknown): void {
+    const { key } = task.data;
+    if (isLast(task)) logger.error({ err: error, queue, key }, 'a job failed and is given up');
     else if (!isUnavailable(error)) {
       logger.warn({ err: error, queue, key }, 'a job failed and is done again');
     }
@@ -65,12 +75,26 @@ export function workOn(
       await worker(task.data.key, aborting.signal, task.data.payload ?? '');
       await settle(() => boss.complete(queue, task));
     } catch (error) {
-      if (!aborting.signal.aborted) tell(task, error);
-      await settle(() => boss.fail(queue, task));
+      if (aborting.signal.aborted) await settle(() => boss.fail(queue, task));
+      else {
+        tell(task, error);
+        await settle(() => (giveUp && isLast(task) ? end(task, giveUp, error) : boss.fail(queue, task)));
+      }
     } finally {
       running.delete(task.id);
       taking.wake();
     }
+  }
+
+  async function end(task: Task, keep: GiveUp, error: unknown): Promise<unknown> {
+    const { key, payload = '' } = task.data;
+    try {
+      await keep(key, payload, error);
+    } catch (fault) {
+      if (isUnavailable(fault)) throw fault;
+      logger.error({ err: fault, queue, key }, 'nothing is kept of a job that is given up');
+    }
+    return boss.complete(queue, task);
   }
 
   async function take(): Promise<boolean> {

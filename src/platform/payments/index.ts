@@ -98,6 +98,8 @@ export interface Payments {
   charge(request: ChargeRequest): Promise<Charge>;
   /** Deletes some of what it keeps in this service of purchases that ended long ago without a payment. @returns how many */
   clearExpired(): Promise<number>;
+  /** How many rows are set aside that it keeps in this service and cannot work on. */
+  setAside(): Promise<number>;
   /** Does what is due of its own accord, where that runs in this process. @returns stops it */
   start(): Promise<{ stop(): Promise<void> }>;
 }

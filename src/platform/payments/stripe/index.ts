@@ -41,6 +41,7 @@ export function openStripe(settings: StripeSettings, { clock }: { readonly clock
     charge: (request) => ask(() => single.charge(request)),
     // Stripe keeps its things itself.
     clearExpired: async () => 0,
+    setAside: async () => 0,
     // Stripe does what is due by itself, and sends notices of it.
     start: async () => ({ stop: async () => {} }),
   };

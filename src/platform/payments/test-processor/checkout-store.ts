@@ -45,24 +45,14 @@ export async function lockCheckout(
   return trx<CheckoutRow>('test_checkouts').where({ session_ref: sessionRef }).forUpdate().first();
 }
 
-/** One that changes of its own accord, and that nobody else is at. */
-export async function lockDueCheckout(trx: Knex.Transaction, now: Date): Promise<CheckoutRow | undefined> {
-  return trx<CheckoutRow>('test_checkouts')
-    .where('due_at', '<=', now)
-    .orderBy('due_at')
-    .forUpdate()
-    .skipLocked()
-    .first();
-}
-
 export async function updateCheckout(
   trx: Knex.Transaction,
   sessionRef: string,
   changes: Changes,
 ): Promise<CheckoutRow> {
-  const [row] = await trx<CheckoutRow>('test_checkouts')
+  const [row] = await trx<CheckoutRow & { fault: string | null }>('test_checkouts')
     .where({ session_ref: sessionRef })
-    .update(changes)
+    .update({ ...changes, fault: null })
     .returning('*');
   return row!;
 }

@@ -7,6 +7,7 @@ import { readCard, type CardForm } from './card-state.ts';
 import type { CheckoutView, PayResult } from './checkout-page.ts';
 import * as store from './checkout-store.ts';
 import { newRef, type Context } from './context.ts';
+import { doFirstDue } from './due.ts';
 import type { TestPayments } from './payments.ts';
 import { pageUrl, receiptUrl } from './receipt.ts';
 import type { TestSubscriptions } from './subscriptions.ts';
@@ -168,12 +169,7 @@ export function createTestCheckouts(
     find,
     factOf,
 
-    doDue: () =>
-      change(async (trx) => {
-        const row = await store.lockDueCheckout(trx, clock.now());
-        if (row) await settle(trx, row);
-        return row !== undefined;
-      }),
+    doDue: () => doFirstDue(context, 'test_checkouts', settle),
 
     clearUnpaid: () =>
       change((trx) =>

@@ -6,6 +6,7 @@ import type { Payments } from '../index.ts';
 import type { CheckoutPage } from './checkout-page.ts';
 import { createTestCheckouts } from './checkouts.ts';
 import type { Context, TestProcessorOptions } from './context.ts';
+import { countSetAside } from './due-store.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { createTestPayments } from './payments.ts';
 import { createReceipts } from './receipts.ts';
@@ -120,6 +121,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     refund: payments.refund,
     charge: payments.charge,
     clearExpired: checkouts.clearUnpaid,
+    setAside: () => countSetAside(knex),
 
     async start() {
       const ending = new AbortController();

@@ -64,16 +64,6 @@ export async function findPayments(
   return trx<PaymentRow>('test_payments').whereIn('payment_ref', paymentRefs).orderBy('sequence');
 }
 
-/** One that is to be disputed now, and that nobody else is at. */
-export async function lockDuePayment(trx: Knex.Transaction, now: Date): Promise<PaymentRow | undefined> {
-  return trx<PaymentRow>('test_payments')
-    .where('due_at', '<=', now)
-    .orderBy('due_at')
-    .forUpdate()
-    .skipLocked()
-    .first();
-}
-
 /** What was paid for a checkout and the subscription that came from it, the last one first. */
 export async function listPayments(
   trx: Knex.Transaction,
@@ -91,9 +81,9 @@ export async function updatePayment(
   paymentRef: string,
   changes: Partial<Pick<PaymentRow, 'refunded_minor' | 'dispute' | 'dispute_as_of' | 'due_at'>>,
 ): Promise<PaymentRow> {
-  const [row] = await trx<PaymentRow>('test_payments')
+  const [row] = await trx<PaymentRow & { fault: string | null }>('test_payments')
     .where({ payment_ref: paymentRef })
-    .update(changes)
+    .update({ ...changes, fault: null })
     .returning('*');
   return row!;
 }

@@ -4,6 +4,7 @@ import type { Charge, ChargeRequest } from '../charge.ts';
 import { PaymentsError } from '../errors.ts';
 import type { Fact } from '../facts.ts';
 import { laterThan, newRef, type Context } from './context.ts';
+import { doFirstDue } from './due.ts';
 import * as store from './payment-store.ts';
 
 const DISPUTED_AFTER_MS = 5_000;
@@ -153,13 +154,10 @@ export function createTestPayments(context: Context): TestPayments {
     },
 
     doDue: () =>
-      change(async (trx) => {
-        const row = await store.lockDuePayment(trx, clock.now());
-        if (!row) return false;
+      doFirstDue<store.PaymentRow>(context, 'test_payments', async (trx, row) => {
         // Where nothing is left, there is nothing to be taken back.
         if (row.refunded_minor < row.amount_minor) await setDispute(trx, row, 'open');
         else await store.updatePayment(trx, row.payment_ref, { due_at: null });
-        return true;
       }),
   };
 }

@@ -53,27 +53,14 @@ export async function lockSubscription(
     .first();
 }
 
-/** One whose payment is due, and that nobody else is at. */
-export async function lockDueSubscription(
-  trx: Knex.Transaction,
-  now: Date,
-): Promise<SubscriptionRow | undefined> {
-  return trx<SubscriptionRow>('test_subscriptions')
-    .where('due_at', '<=', now)
-    .orderBy('due_at')
-    .forUpdate()
-    .skipLocked()
-    .first();
-}
-
 export async function updateSubscription(
   trx: Knex.Transaction,
   subscriptionRef: string,
   changes: Partial<SubscriptionRow>,
 ): Promise<SubscriptionRow> {
-  const [row] = await trx<SubscriptionRow>('test_subscriptions')
+  const [row] = await trx<SubscriptionRow & { fault: string | null }>('test_subscriptions')
     .where({ subscription_ref: subscriptionRef })
-    .update(changes)
+    .update({ ...changes, fault: null })
     .returning('*');
   return row!;
 }

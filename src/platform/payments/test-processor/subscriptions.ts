@@ -4,6 +4,7 @@ import type { Fact } from '../facts.ts';
 import type { Product } from '../index.ts';
 import type { CheckoutRow } from './checkout-store.ts';
 import { laterThan, newRef, type Context } from './context.ts';
+import { doFirstDue } from './due.ts';
 import { invoiceFact, subscriptionFact } from './subscription-facts.ts';
 import type { TestPayments } from './payments.ts';
 import { endOfPeriod } from '../../calendar-state.ts';
@@ -238,11 +239,6 @@ export function createTestSubscriptions(context: Context, payments: TestPayments
       return [subscriptionFact(row), invoiceFact(invoice, row, webUrl()), ...facts];
     },
 
-    doDue: () =>
-      change(async (trx) => {
-        const row = await store.lockDueSubscription(trx, clock.now());
-        if (row) await settle(trx, row);
-        return row !== undefined;
-      }),
+    doDue: () => doFirstDue(context, 'test_subscriptions', settle),
   };
 }
