@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { operations } from '../contract/operations.ts';
 import { codeOf, newEmail, pageFor, registerEmail } from '../operations/support/agents.ts';
+import { ACCESS, credential, newChallenge, SPT } from '../operations/support/machine-payments.ts';
 import { newResetToken, tokensFor } from '../operations/support/passwords.ts';
 import type { Answer } from '../support/api.ts';
 import {
@@ -30,6 +31,8 @@ function from(address: string) {
   return {
     post: (path: string, body: object | string, headers: Record<string, string> = {}) =>
       statusOf(api.post(path, body, { headers: { ...forwarded, ...headers } })),
+    get: (path: string, headers: Record<string, string>) =>
+      statusOf(api.call('GET', path, undefined, { headers: { ...forwarded, ...headers } })),
     put: (path: string, body: object, token: string) =>
       statusOf(api.call('PUT', path, body, { headers: forwarded, token })),
     signed(path: string, app: App, body: object) {
@@ -221,6 +224,18 @@ const attacks: Record<string, () => Promise<Attack>> = {
       succeed: (victim) => victim.post(path, body(token)),
     };
   },
+  async accessAsAgent() {
+    const payment = async (spt: string) => credential(await newChallenge(api), { spt });
+    // Made before: an attacker pays no attention to their limits.
+    const declined = await Promise.all(
+      Array.from({ length: FAILURES }, () => payment(unique('spt_test_declined'))),
+    );
+    const paid = await payment(unique(SPT));
+    return {
+      fail: (attacker) => attacker.get(ACCESS, { authorization: declined.pop()! }),
+      succeed: (victim) => victim.get(ACCESS, { authorization: paid }),
+    };
+  },
   async 'the page that confirms an agent'() {
     const { email, password } = await newDeveloper(api);
     await registerEmail(api, email);
@@ -247,7 +262,7 @@ const attacks: Record<string, () => Promise<Attack>> = {
 };
 
 /** Where nothing but the address tells two people apart: somebody behind it fails for everybody behind it, for a minute. */
-const TOLD_BY_ADDRESS_ALONE = ['resetHwid', 'loginDeveloper'];
+const TOLD_BY_ADDRESS_ALONE = ['resetHwid', 'loginDeveloper', 'accessAsAgent'];
 
 let blocks = 0;
 const origins: Record<string, () => readonly [attacker: string, victim: string]> = {
@@ -260,7 +275,9 @@ const origins: Record<string, () => readonly [attacker: string, victim: string]>
 test('every operation that takes a password or counts what is tried is attacked here', () => {
   const taking = operations.filter(
     ({ rateLimit, hashesPassword, codes }) =>
-      rateLimit !== undefined || hashesPassword || codes.includes('INVALID_CREDENTIALS'),
+      rateLimit !== undefined ||
+      hashesPassword ||
+      codes.some((code) => ['INVALID_CREDENTIALS', 'VERIFICATION_FAILED'].includes(code)),
   );
   for (const { operationId } of taking) expect(Object.keys(attacks)).toContain(operationId);
 });
