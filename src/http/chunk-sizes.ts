@@ -37,7 +37,7 @@ export class ChunkSizes {
       } else {
         this.#readLine(bytes[at]!);
         at += 1;
-        if (this.#size > this.#limit) return true;
+        if (this.#state === 'extension' && this.#size > this.#limit) return true;
       }
     }
     return false;
@@ -49,7 +49,8 @@ export class ChunkSizes {
       this.#state = this.#size === 0 ? 'done' : 'data';
       this.#size = 0;
     } else if (byte === SEMICOLON || byte === CR) {
-      this.#state = 'extension';
+      // Node's parser refuses a size over 64 bits as malformed. (2^64 - 1 is rounded to 2^64 here.)
+      this.#state = this.#size <= 2 ** 64 ? 'extension' : 'done';
     } else if (this.#state === 'size') {
       const digit = Number.parseInt(String.fromCharCode(byte), 16);
       if (Number.isNaN(digit)) this.#state = 'done';
