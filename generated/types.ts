@@ -5422,8 +5422,8 @@ export interface components {
         };
         /**
          * Format: visible-name
-         * @description As every name: at least one visible character, and no control, invisible, private-use or unassigned characters. Joiners and
-         *     emoji selectors are allowed.
+         * @description As every name: at least one visible character, no control, invisible, private-use or unassigned characters, and at most 4
+         *     marks on one character. Joiners and emoji selectors are allowed.
          */
         PlanName: string;
         PlanQuota: number;
@@ -5508,8 +5508,8 @@ export interface components {
          * Format: visible-identifier
          * @description 1 to 64 characters, also after normalization, of which at least one is visible. Control, format (bidirectional and zero-width
          *     marks among them), invisible, private-use and unassigned characters and U+FFFD are refused. A name that only differs from
-         *     another user's in case, width, composition or white space, or that has letters of another script in place of letters that
-         *     look the same, is taken.
+         *     another user's in case, width, composition or white space, or that has other characters in their place that look the same,
+         *     is taken.
          */
         NewUsername: string;
         /** Format: password */
@@ -5546,8 +5546,8 @@ export interface components {
         Remark: string | null;
         /**
          * Format: visible-name
-         * @description What people read: at least one visible character, and no control, invisible, private-use or unassigned characters. Joiners
-         *     and emoji selectors are allowed. It comes back exactly as it was sent. Names from before the rule stay.
+         * @description What people read: at least one visible character, no control, invisible, private-use or unassigned characters, and at most
+         *     4 marks on one character. Joiners and emoji selectors are allowed. It comes back exactly as it was sent. Names from before the rule stay.
          */
         Name: string;
         /** @description One of the application's tiers, exactly as it is written there. */

@@ -5,9 +5,12 @@ import { ApiError, faultsDetail, type Fault } from '../errors/api-error.ts';
 const FORMAT_FAULTS: ReadonlyMap<string, string> = new Map([
   [
     'visible-name',
-    'must be readable: at least one visible character, and no control, invisible, private-use or unassigned characters',
+    'must be readable: at least one visible character, and no control, invisible, private-use or unassigned characters and no more than 4 marks on one character',
   ],
-  ['visible-identifier', 'must be visible, and must not contain characters that stand for others'],
+  [
+    'visible-identifier',
+    'must be visible, and must not contain characters that stand for others or more than 4 marks on one character',
+  ],
 ]);
 
 /**

@@ -3,11 +3,21 @@ import { lookalikes } from '../../generated/lookalikes.ts';
 import { visibleIdentifier, visibleName } from '../../generated/name-characters.ts';
 
 const ASCII = /^[\x20-\x7e]*$/;
+/** Marks that belong to one script. */
+const MARK_OF_A_SCRIPT = /^[\p{M}--[\p{Script=Inherited}\p{Script=Common}]]$/v;
+const MARK = /^\p{M}$/u;
+const DOT_ABOVE = '\u0307';
+/** Dotless i and j with a dot, which are i and j. */
+const DOTTED = /[\u0131\u0237](?=\p{M}{0,4}\u0307)/gu;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** What is wrong with a text that is no name, as the end of a sentence about it. */
 export const NAME_FAULT =
-  'must be readable: at least one visible character, and no control, invisible, private-use or unassigned characters';
+  'must be readable: at least one visible character, and no control, invisible, private-use or unassigned characters and no more than 4 marks on one character';
+
+/** What is wrong with a text that is no identifier, as the end of a sentence about it. */
+export const IDENTIFIER_FAULT =
+  'must be visible, and must not contain characters that stand for others or more than 4 marks on one character';
 
 /**
  * Whether people can read a text as a name (format `visible-name` of the contract). New names must be; names from before the
@@ -38,19 +48,31 @@ export function foldedName(text: string): string {
 
 /**
  * The form in which names are compared by how they look: folded, without joiners and other ignorable characters, with one
- * space for every run of white space and none at the ends, and with letters of other scripts and of phonetic notation as
- * the letter of ASCII that they look like (UTS #39). Digits and letters of ASCII stay apart, and so do letters of one script:
- * `user1` and `userl` are two names, `admin` and `аdmin` with a Cyrillic а are one.
+ * space for every run of white space and none at the ends, and with letters of other scripts and of phonetic notation, and
+ * punctuation, digits and symbols, as the character of ASCII that they look like (UTS #39). Digits and letters of ASCII stay
+ * apart, and so do letters of one script: `user1` and `userl` are two names, `admin` and `аdmin` with a Cyrillic а are one.
  */
 export function lookOfName(text: string): string {
-  let plain = text;
-  if (!ASCII.test(text)) {
-    plain = '';
-    for (const character of text.normalize('NFKD').replace(IGNORABLE, '')) {
-      plain += lookalikes.get(character) ?? character;
-    }
-  }
+  const plain = ASCII.test(text) ? text : plainOf(text.normalize('NFKD').replace(IGNORABLE, ''));
   return foldedName(plain).replace(/\s+/gu, ' ').trim();
+}
+
+/** @param text decomposed, without ignorable characters */
+function plainOf(text: string): string {
+  let plain = '';
+  let base = '';
+  for (const character of text.replace(DOTTED, (letter) => (letter === '\u0131' ? 'i' : 'j'))) {
+    if (!MARK.test(character)) base = character;
+    else if (isUnseen(character, base)) continue;
+    plain += lookalikes.get(character) ?? character;
+  }
+  return plain;
+}
+
+/** Whether a mark shows nothing on a character: the dot of an i, and marks of other scripts on ASCII, which many fonts leave out. */
+function isUnseen(mark: string, base: string): boolean {
+  if (mark === DOT_ABOVE) return /^[ij]$/i.test(lookalikes.get(base) ?? base);
+  return MARK_OF_A_SCRIPT.test(mark) && ASCII.test(base);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import { canonicalLicenseKey, type LicenseHolder, type Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
-import { isVisibleIdentifier } from '../names/names.ts';
+import { IDENTIFIER_FAULT, isVisibleIdentifier } from '../names/names.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -285,7 +285,7 @@ function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
 /** Users stay with the machine that they are bound to, whatever it is called; a new one has a name that shows. */
 function assertVisible({ hwid }: Origin): void {
   if (isVisibleIdentifier(hwid)) return;
-  throw invalidMember('/hwid', 'must be visible, and must not contain characters that stand for others');
+  throw invalidMember('/hwid', IDENTIFIER_FAULT);
 }
 
 /** A user whose name is his id, and who has no password. */

@@ -1,5 +1,5 @@
 import { invalidMember } from '../errors/api-error.ts';
-import { foldedName, isVisibleIdentifier, lookOfName } from '../names/names.ts';
+import { foldedName, IDENTIFIER_FAULT, isVisibleIdentifier, lookOfName } from '../names/names.ts';
 
 const MAX_CHARACTERS = 64;
 
@@ -43,10 +43,7 @@ export interface NewUsername {
 export function newUsername(username: string): NewUsername {
   const key = usernameKey(username);
   if (!isVisibleIdentifier(username)) {
-    throw invalidMember(
-      '/username',
-      'must be visible, and must not contain characters that stand for others',
-    );
+    throw invalidMember('/username', IDENTIFIER_FAULT);
   }
   const look = lookOfName(username);
   return { username, username_key: key, username_look: look === key ? null : look };

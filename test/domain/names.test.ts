@@ -67,6 +67,20 @@ describe('names look the same', () => {
     ['a Cherokee letter', 'Daniel', 'Ꭰaniel'],
     ['phonetic notation', 'google', 'ɡooɡle'],
     ['a joiner', 'Pro', 'P\u200dro'],
+    ['a second dot on an i', 'admin', 'admi\u0307n'],
+    ['a Turkish capital', 'admin', 'ADM\u0130N'],
+    ['a dot on a dotless i', 'admin', 'adm\u0131\u0307n'],
+    ['a dot on an i with another mark', 'adm\u1ecbn', 'admi\u0323\u0307n'],
+    ['a dot on a Cyrillic j', 'jim', '\u0458\u0307im'],
+    ['a Khmer mark on a Latin letter', 'admin', 'admin\u17d2'],
+    ['a Brahmi number joiner on a Latin letter', 'admin', 'admin\u{1107f}'],
+    ['a hyphen', 'john-doe', 'john\u2010doe'],
+    ['a dash', 'john-doe', 'john\u2013doe'],
+    ['a minus', 'john-doe', 'john\u2212doe'],
+    ['an apostrophe', "o'brien", 'o\u2019brien'],
+    ['a colon', 'a:b', 'a\u2236b'],
+    ['a Bengali digit', 'user8', 'user\u09ea'],
+    ['a symbol', 'admin', '\u237admin'],
     ['an emoji selector', '❤ Shop', '❤\ufe0f Shop'],
   ])('but for %s', (_what, one, other) => {
     expect(alikeNames([one, other])).toEqual([{ name: other, like: one }]);
@@ -86,6 +100,11 @@ describe('names look the same', () => {
     ['Cherokee letters', 'ᏔᎵ', 'ᏓᎵ'],
     ['kana and Chinese characters', 'カ', '力'],
     ['scripts with other shapes', 'Иван', 'Ivan'],
+    ['Arabic digits and letters', 'علي١', 'عليl'],
+    ['an accent on an i', 'julia', 'jul\u00eda'],
+    ['a dot on another letter', 'zlot', '\u017clot'],
+    ['a vowel sign of Hindi', 'कि', 'क'],
+    ['a stop and a hyphen', 'a.b', 'a-b'],
     ['й and и', 'Андрей', 'Андреи'],
   ])('but are two for %s', (_what, one, other) => {
     expect(alikeNames([one, other])).toEqual([]);
@@ -109,8 +128,9 @@ describe('names look the same', () => {
       const byLook = new Map<string, string>();
       const merged: string[] = [];
       for (const character of characters) {
-        // Phonetic notation looks like the basic letters.
-        if (!isOf.test(character) || (script === 'Latin' && character > '\u024f')) continue;
+        // Phonetic notation looks like the basic letters, and İ is the capital of i.
+        if (!isOf.test(character) || (script === 'Latin' && (character > '\u024f' || character === 'İ')))
+          continue;
         const key = foldedName(character);
         const plain = character.normalize('NFKC');
         const look = `${lookOfName(character)} ${plain === plain.toLowerCase()}`;

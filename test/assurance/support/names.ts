@@ -24,6 +24,9 @@ export const UNREADABLE: readonly string[] = [
   '\u200d',
   '\u200c\u200d',
   '\ufe0f',
+  // Marks that cover the lines above and below.
+  `a${'\u0301'.repeat(5)}`,
+  `ab${'\u20dd\u0336\u0489\u0323\u0302'}c`,
   // Zero width, direction, controls, tags, private use, unassigned.
   'ad\u200bmin',
   '\u202enimda',
@@ -58,6 +61,12 @@ export const READABLE: readonly string[] = [
   'မြန်မာ',
   'Иван_TV',
   '🦊 Fox',
+  'Müller & Söhne GmbH',
+  'C++',
+  'Nguye\u0302\u0303n',
+  'ཧཱུྃ སྒྲུབས',
+  'שָׁלֽוֹם',
+  `a${'\u0301'.repeat(4)}b`,
 ];
 
 /** Those with joiners and emoji selectors, which names may have and usernames may not. */
