@@ -1,0 +1,52 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import contract from '../../generated/openapi.json' with { type: 'json' };
+import { nameFormats } from '../../tools/generate/name-characters.ts';
+import { requestOf } from '../assurance/support/requests.ts';
+import { startTestService } from '../support/service.ts';
+import { operations, takesJson } from './operations.ts';
+
+const service = await startTestService();
+const ajv = new Ajv({ strict: false, schemas: { contract: { $id: 'contract', ...contract } } });
+(addFormats as unknown as (ajv: Ajv) => void)(ajv);
+for (const [name, format] of Object.entries(nameFormats)) ajv.addFormat(name, format);
+
+const withJson = operations.filter((operation) => operation.requestBody && takesJson(operation));
+
+/** Whether the contract takes an object without members as the body of an operation. */
+function takesEmptyObject(path: string, method: string, mediaType: string): boolean {
+  const pointer = ['paths', path, method.toLowerCase(), 'requestBody', 'content', mediaType, 'schema']
+    .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+  return ajv.validate({ $ref: `contract#/${pointer}` }, {});
+}
+
+describe('the contract says what a body that is missing or has no members gets', { timeout: 60_000 }, () => {
+  test('there are operations with bodies', () => {
+    expect(withJson.length).toBeGreaterThan(60);
+    const some = withJson.map(({ path, method, requestBody }) =>
+      takesEmptyObject(path, method, requestBody!.mediaType),
+    );
+    expect(new Set(some)).toEqual(new Set([true, false]));
+  });
+
+  test.each(withJson.map((operation) => [operation.operationId, operation] as const))(
+    '%s',
+    async (_name, operation) => {
+      const { mediaType, required } = operation.requestBody!;
+      const isRefused = (code: unknown) => code === 'VALIDATION_FAILED' || code === 'MALFORMED_JSON';
+      const request = await requestOf(service, operation);
+
+      const missing = await request.send({ body: '' });
+      expect([missing.status, isRefused(missing.body.code)]).toEqual(
+        required ? [400, true] : [expect.any(Number), false],
+      );
+      const empty = await request.send({ body: '{}' });
+      const isTaken = takesEmptyObject(operation.path, operation.method, mediaType);
+      expect([empty.status, isRefused(empty.body.code)]).toEqual(
+        isTaken ? [expect.any(Number), false] : [400, true],
+      );
+    },
+  );
+});
