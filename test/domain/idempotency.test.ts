@@ -3,23 +3,32 @@ import { startTestService } from '../support/service.ts';
 
 const { database, services } = await startTestService();
 
-test('requests with a key leave connections to others, and too many are refused', async () => {
+/** How 200 requests with keys end that come at once, while none of them can do its work. */
+async function endsOf(ownerOf: (n: number) => string): Promise<unknown[]> {
   const gate = Promise.withResolvers<void>();
   const work = async () => {
     await gate.promise;
     return { status: 200, mediaType: 'application/json', text: '{}' };
   };
   const asked = Array.from({ length: 200 }, (_, n) =>
-    services.idempotency.once('somebody', `key ${n}`, [], work),
+    services.idempotency.once(ownerOf(n), `key ${n}`, [], work),
   );
   const settled = Promise.allSettled(asked);
   await database.knex.raw('select 1');
   gate.resolve();
-  const states = (await settled).map((each) =>
+  return (await settled).map((each) =>
     each.status === 'fulfilled' ? each.value.answer.status : (each.reason as { code: string }).code,
   );
-  const answered = states.filter((state) => state === 200);
-  expect(answered.length).toBeGreaterThanOrEqual(100);
-  expect(answered.length).toBeLessThan(200);
-  expect(new Set(states)).toEqual(new Set([200, 'SERVICE_UNAVAILABLE']));
-});
+}
+
+test.each([
+  ['of one tenant: 3 at work and 20 waiting', () => 'one', 23, 'TOO_MANY_REQUESTS'],
+  ['of many tenants: 5 at work and 100 waiting', (n: number) => `tenant ${n}`, 105, 'SERVICE_UNAVAILABLE'],
+])(
+  'requests with a key leave connections to others, and too many are refused: %s',
+  async (_what, ownerOf, taken, code) => {
+    const ends = await endsOf(ownerOf);
+    expect(ends.filter((end) => end === 200)).toHaveLength(taken);
+    expect(new Set(ends)).toEqual(new Set([200, code]));
+  },
+);

@@ -208,7 +208,7 @@ describe('how long events are kept', () => {
     await database.query(`select 1 from relay_positions where name = 'log' for update`);
     await database.query(
       `insert into events (event_id, app_id, type, data, created_at) values ('evt_waiting', 'app_x', 'user.created', '{}', $1)`,
-      [new Date(0)],
+      [new Date(clock.now().getTime() - 10 * DAY)],
     );
     await database.query('savepoint written');
     expect(await service.services.events.clearOf('app_x')).toBe(0);
