@@ -48,6 +48,8 @@ describe('/metrics', () => {
       latchkey_event_clients: 'gauge',
       latchkey_outbox_lag_seconds: 'gauge',
       latchkey_broker_lag_events: 'gauge',
+      latchkey_set_aside_events: 'gauge',
+      latchkey_clock_skew_seconds: 'gauge',
     });
     for (const name of Object.keys(types)) expect(metrics).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
     // And those of every Node process.

@@ -433,7 +433,8 @@ describe('depth and size', () => {
         body: framing === 'chunked' ? new Blob([body]).stream() : body,
         duplex: 'half',
       } as RequestInit);
-      expect(response.status).toBe(token === undefined ? 401 : 413);
+      // A chunk over the limit is refused before anything else is looked at.
+      expect(response.status).toBe(token === undefined && framing === 'content-length' ? 401 : 413);
       expect(response.headers.get('content-type')).toBe('application/problem+json');
       await response.text();
       expect(performance.now() - started).toBeLessThan(5_000);
