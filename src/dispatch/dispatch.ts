@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../platform/clock.ts';
+import { UnknownMasterKeyError } from '../platform/keyring.ts';
 import type { JobRequest, Jobs, QueueName } from '../platform/jobs/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { OutboundFault, type OutboundHttp } from '../platform/outbound-http/index.ts';
@@ -32,11 +33,13 @@ export interface Made<Delivery> {
 /** Nothing can be sent to an endpoint as it is: that counts as a failed attempt, and is tried again as late as after one. */
 export class EndpointFault extends Error {}
 
-/** Opens what an endpoint is sent with. @throws EndpointFault when it is damaged, or its master key is missing */
+/** Opens what an endpoint is sent with. @throws EndpointFault when it is damaged; UnknownMasterKeyError */
 export function opened<Secret>(open: () => Secret): Secret {
   try {
     return open();
   } catch (error) {
+    // Another node may have the key: the delivery is left to it.
+    if (error instanceof UnknownMasterKeyError) throw error;
     throw new EndpointFault('The secret of the endpoint cannot be opened.', { cause: error });
   }
 }

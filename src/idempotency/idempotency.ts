@@ -17,9 +17,9 @@ const CLEARED_AT_ONCE = 100;
 const AT_ONCE = 5;
 /** One tenant's requests leave the rest to others, and wait for each other alone. */
 const OF_ONE_AT_ONCE = 3;
-const OF_ONE_WAITING = 20;
+const OF_ONE_WAITING = 100;
 /** So many wait in all, without a connection. */
-const WAITING = 100;
+const WAITING = 300;
 /** Whoever waits that long had better come again, also where the operation itself may take longer. */
 const PATIENCE_MS = 4_500;
 

@@ -3,14 +3,14 @@ import { startTestService } from '../support/service.ts';
 
 const { database, services } = await startTestService();
 
-/** How 200 requests with keys end that come at once, while none of them can do its work. */
+/** How 400 requests with keys end that come at once, while none of them can do its work. */
 async function endsOf(ownerOf: (n: number) => string): Promise<unknown[]> {
   const gate = Promise.withResolvers<void>();
   const work = async () => {
     await gate.promise;
     return { status: 200, mediaType: 'application/json', text: '{}' };
   };
-  const asked = Array.from({ length: 200 }, (_, n) =>
+  const asked = Array.from({ length: 400 }, (_, n) =>
     services.idempotency.once(ownerOf(n), `key ${n}`, [], work),
   );
   const settled = Promise.allSettled(asked);
@@ -22,8 +22,8 @@ async function endsOf(ownerOf: (n: number) => string): Promise<unknown[]> {
 }
 
 test.each([
-  ['of one tenant: 3 at work and 20 waiting', () => 'one', 23, 'TOO_MANY_REQUESTS'],
-  ['of many tenants: 5 at work and 100 waiting', (n: number) => `tenant ${n}`, 105, 'SERVICE_UNAVAILABLE'],
+  ['of one tenant: 3 at work and 100 waiting', () => 'one', 103, 'TOO_MANY_REQUESTS'],
+  ['of many tenants: 5 at work and 300 waiting', (n: number) => `tenant ${n}`, 305, 'SERVICE_UNAVAILABLE'],
 ])(
   'requests with a key leave connections to others, and too many are refused: %s',
   async (_what, ownerOf, taken, code) => {
