@@ -11,7 +11,7 @@ const LARGEST_EXPONENT_BITS = 64;
 const ELLIPTIC_CURVES = ['P-256'];
 const EDWARDS_CURVES = ['Ed25519'];
 
-/** Keys that somebody else has published, ready to verify signatures. */
+/** Keys that another party has published, ready to verify signatures. */
 export interface ForeignKeys {
   /** Finds the key of a signature among the keys that are strong enough. */
   readonly find: JWTVerifyGetKey;

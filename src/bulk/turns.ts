@@ -5,7 +5,7 @@ import { RequestScope } from '../platform/request-scope.ts';
 
 /** Of those who wait for their turn with a connection in their hands, so many. */
 const WAITING_IN_TRANSACTIONS = 2;
-/** A call before may take much longer: whoever has waited that long comes again. */
+/** A call before may take much longer: a caller that has waited that long retries. */
 const PATIENCE_MS = 4_000;
 
 /** Work of which one piece is done at a time in this process, in the order of the calls. */

@@ -98,5 +98,5 @@ export function createOutbox({ knex, logger }: Dependencies) {
   };
 }
 
-/** Somebody may have written anything there. */
+/** Any client may have written anything there. */
 const shown = (text: string) => text.slice(0, 64);

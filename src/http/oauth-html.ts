@@ -190,7 +190,7 @@ function factsOf({ owner, isTrusted }: ShownClient, redirectUri: string | undefi
     </dl>`;
 }
 
-/** The way back to a client, with its destination: nobody is taken there without a click. */
+/** The way back to a client, with its destination: the user goes there only by a click. */
 function wayBack({ redirectUri, fields }: WayBack): string {
   const place = placeOf(redirectUri);
   if (place === undefined || policySource(redirectUri) === undefined) return '';

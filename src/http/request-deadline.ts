@@ -25,7 +25,7 @@ export async function withinDeadline(
     return answered;
   } catch (error) {
     if (scope.remainingMs > 0) scope.lift();
-    // It may still come, with a stream that nobody takes.
+    // It may still come, with a stream that no client reads.
     void response.then(
       ({ stream }) => stream && discard(stream),
       () => {},

@@ -20,7 +20,7 @@ const OF_ONE_AT_ONCE = 3;
 const OF_ONE_WAITING = 100;
 /** So many wait in all, without a connection. */
 const WAITING = 300;
-/** Whoever waits that long had better come again, also where the operation itself may take longer. */
+/** A caller that has waited that long should retry, also where the operation itself may take longer. */
 const PATIENCE_MS = 4_500;
 
 /** What an operation answered, so that it can be answered again. */

@@ -45,7 +45,7 @@ const MOMENTS: Readonly<Record<string, readonly number[]>> = {
   'rlflx-get': [1],
 };
 
-/** The library asks the machine what time it is, and nobody else: what it writes and reads is moved to the common time. */
+/** The library only knows the machine's clock: what it writes and reads is moved to the common time. */
 function inTimeOf(counter: RateLimiterPostgres, skewMs: () => number): RateLimiterPostgres {
   const asking = counter as unknown as { _query(statement: Statement): Promise<Rows> };
   const ask = asking._query.bind(counter);

@@ -74,7 +74,7 @@ export interface OAuthClients {
   deleteAll(actor: Actor): Promise<void>;
   /** @throws ApiError CLIENT_NOT_FOUND, INSUFFICIENT_SCOPE; VALIDATION_FAILED of a public client */
   rotateSecret(actor: Actor, held: readonly string[], clientId: string): Promise<string>;
-  /** Gives every client that has a secret one that nobody knows, until its developer rotates it. @returns how many */
+  /** Gives every client that has a secret an unknown one, until its developer rotates it. @returns how many */
   replaceSecrets(trx: Knex.Transaction): Promise<number>;
   /** Seals secrets anew under the current master key. @returns how many it found */
   reseal(): Promise<number>;

@@ -12,7 +12,7 @@ export interface ShownClient {
     | { readonly kind: 'host'; readonly host: string };
 }
 
-/** The way to a client that somebody may take after reading where it leads. */
+/** The way to a client that the user may take after reading where it leads. */
 export interface WayBack {
   readonly redirectUri: string;
   /** What a form sends there; a link with everything in it where this is left out. */

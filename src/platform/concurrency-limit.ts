@@ -21,7 +21,7 @@ interface Settings {
 /** Work of which a few pieces run at once, with an equal share for everybody who waits. */
 export interface ConcurrencyLimit {
   /**
-   * Runs work when it may begin: at once, or in the turn of its key. Keys take turns, one piece each, so nobody waits for the
+   * Runs work when it may begin: at once, or in the turn of its key. Keys take turns, one piece each, so no key waits for the
    * queue of another key.
    * @throws what `refusal` makes; DeadlineExceededError when the request's deadline passes first
    */

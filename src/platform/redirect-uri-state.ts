@@ -15,7 +15,7 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /**
- * What is wrong with an address that browsers are to be sent to, whoever has registered it.
+ * What is wrong with an address that browsers are to be sent to, no matter who has registered it.
  * @returns words that complete "… must"; undefined when nothing is
  */
 export function redirectUriFault(text: unknown): string | undefined {

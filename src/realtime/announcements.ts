@@ -8,7 +8,7 @@ const TOLD_AT_ONCE = 50;
 
 /** Hands events out to many listeners without holding the event loop. */
 export interface Announcements {
-  /** Takes the next event. Whoever listens now is told, after all events before it. */
+  /** Takes the next event. Those who listen now are told, after all events before it. */
   add(event: PublishedEvent): void;
 }
 

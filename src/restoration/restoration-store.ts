@@ -11,7 +11,7 @@ export interface Deed {
 /** Of a job's states, those before its end. */
 const UNFINISHED = `state < 'completed'`;
 
-/** What is due to somebody outside, and was perhaps sent after the copy was made: it waits until an operator lets it go. */
+/** What is due to an outside receiver, and was perhaps sent after the copy was made: it waits until an operator lets it go. */
 export const PARKED: readonly Deed[] = [
   {
     what: 'events that were not published are set aside',
@@ -53,7 +53,7 @@ export const PARKED: readonly Deed[] = [
   },
 ];
 
-/** What lets somebody in, and was perhaps ended, revoked or used after the copy was made. */
+/** What grants access, and was perhaps ended, revoked or used after the copy was made. */
 export const ENDED: readonly Deed[] = [
   {
     what: 'sessions of users are ended',

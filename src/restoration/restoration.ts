@@ -12,7 +12,7 @@ export interface Done {
 /** Data that were restored from a copy. */
 export interface Restoration {
   /**
-   * Makes them quiet: what was due to somebody outside is parked, and everything that lets somebody in and may have been ended
+   * Makes them quiet: what was due to an outside receiver is parked, and everything that grants access and may have been ended
    * since the copy was made is ended. Doing it again does it to what has come since.
    * @param db where all of it happens in one transaction, or nothing
    */

@@ -29,7 +29,7 @@ export const KEPT_BY_POOLERS: SessionSettings = {
 };
 
 /**
- * What ends work that nobody waits for any more.
+ * What ends work that no caller waits for.
  * @param statementTimeoutMs how long the caller waits for one statement; 0 for as long as it likes
  */
 export function limitsFor(statementTimeoutMs: number): SessionSettings {
