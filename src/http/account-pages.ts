@@ -5,7 +5,7 @@ import type { Client } from '../platform/address.ts';
 import { isMailAddress } from '../platform/mail/mailbox.ts';
 import type { Services } from '../services.ts';
 import { FORGOTTEN_PATH, forgottenPage, overPage, PASSWORD_FAULT, resetPage } from './account-html.ts';
-import { fieldOf, formFault, takeForm } from './forms.ts';
+import { fieldOf, takeForm } from './forms.ts';
 import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const RESET_PATH = `${FORGOTTEN_PATH}/:token`;
@@ -87,7 +87,5 @@ const onError: ErrorRequestHandler = (error, _request, response, next) => {
     const line = 'Too much was asked for, or too many people are waiting. Please try again later.';
     return send(response, error.status, refusalPage('Please wait a moment', line));
   }
-  const status = formFault(error);
-  if (status === undefined) return next(error);
-  send(response, status, refusalPage('This form cannot be read', 'Please go back and try again.'));
+  next(error);
 };

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { claimPage, claimStatePage, codePage } from './agent-claim-html.ts';
-import { fieldOf, formFault, takeForm } from './forms.ts';
+import { fieldOf, takeForm } from './forms.ts';
 import { refusalPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const VIEW_TOKEN = /^[\w-]{43}$/;
@@ -89,7 +89,5 @@ const onError: ErrorRequestHandler = (error, _request, response, next) => {
       'Too many attempts have failed, or too many people are waiting. Please try again in a minute.';
     return send(response, error.status, refusalPage('Please wait a moment', line));
   }
-  const status = formFault(error);
-  if (status === undefined) return next(error);
-  send(response, status, refusalPage('This form cannot be read', 'Please go back and try again.'));
+  next(error);
 };

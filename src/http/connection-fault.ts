@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.ts';
 import { COMMON_HEADERS, writeResponse, type HttpResponse } from './response.ts';
@@ -17,12 +17,13 @@ const CLOSE_WITHIN_MS = 1_000;
  * Answers on a connection whose parser has given up, and closes it. Answers to whole requests that came before are not
  * cut short: they go out first.
  * @param latest the response of the connection's latest request
+ * @param answerTo makes the response to a request; to none where the connection gives no whole one
  */
 export function answerConnection(
   socket: Socket,
   latest: ServerResponse | undefined,
   requestId: string,
-  answer: HttpResponse,
+  answerTo: (request?: IncomingMessage) => HttpResponse,
 ): void {
   if (!socket.writable) {
     socket.destroy();
@@ -32,13 +33,14 @@ export function answerConnection(
     if (!latest.req.complete && !latest.headersSent) {
       // Node forgets the request with the answer: whoever reads its body would wait for ever.
       socket.once('close', () => latest.req.destroy(new Error('The body broke off.')));
+      const answer = answerTo(latest.req);
       void writeResponse(latest, requestId, {
         ...answer,
         headers: { ...answer.headers, Connection: 'close' },
       });
     }
   } else {
-    answerSocket(socket, requestId, answer);
+    answerSocket(socket, requestId, answerTo());
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { ApiError } from '../errors/api-error.ts';
 import { readFormBody } from './request-body.ts';
 
 /** What a form of a few short fields needs, and no more. */
@@ -11,9 +10,6 @@ export const readForm: RequestHandler = async (request, _response, next) => {
   request.body = (await readFormBody(request, FORM_BYTES, FORM_FIELDS)).fields;
   next();
 };
-
-/** Faults of a body, whatever its address takes. */
-const UNREADABLE: readonly string[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
 /**
  * Takes forms of our own pages: what comes before whatever reads their fields.
@@ -27,14 +23,6 @@ export function takeForm(webUrl: () => string, refuse: (response: Response) => v
 export function fieldOf(request: Request, name: string): string {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';
-}
-
-/** The status to answer with where a form, or its address, cannot be read; undefined for an error of another kind. */
-export function formFault(error: unknown): number | undefined {
-  if (error instanceof ApiError) return UNREADABLE.includes(error.code) ? error.status : undefined;
-  // Of the parser of forms, of what inflates them, and of the percent-encoding of a path.
-  const { status } = error as { readonly status?: unknown };
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
 function refuseForeign(webUrl: () => string, refuse: (response: Response) => void): RequestHandler {

@@ -12,7 +12,7 @@ type ShownClient = Extract<OAuthPage, { kind: 'consent' }>['client'];
 type WayBack = Extract<OAuthPage, { kind: 'refused' }>['back'];
 
 /** The one style sheet that the policy of these pages lets in. */
-export const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;
+const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;
 
 /** What each scope lets a client do. */
 const SCOPES: Readonly<Record<string, string>> = {
@@ -73,11 +73,24 @@ export function oauthPage(page: OAuthPage): string {
 }
 
 /** Where a form of a page may lead to, beside our own pages: browsers apply the policy to redirects after a form too. */
-export function formTargets(page: OAuthPage): string[] {
+function formTargets(page: OAuthPage): string[] {
   const target =
     'redirectUri' in page ? page.redirectUri : 'back' in page ? page.back?.redirectUri : undefined;
   const source = target === undefined ? undefined : policySource(target);
   return source === undefined ? [] : [source];
+}
+
+/** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame, and nobody keeps them. */
+export function oauthPageHeaders(page: OAuthPage): Record<string, string> {
+  const targets = ["'self'", ...formTargets(page)].join(' ');
+  return {
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': `default-src 'none'; style-src '${OAUTH_STYLE_HASH}'; base-uri 'none'; form-action ${targets}; frame-ancestors 'none'`,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'X-Robots-Tag': 'noindex',
+  };
 }
 
 function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { kind: 'sign-in' }>): string {

@@ -5,39 +5,19 @@ import type { Client } from '../platform/address.ts';
 import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import { openToOrigins } from './cors.ts';
-import { formTargets, OAUTH_STYLE_HASH, oauthPage, type OAuthPage } from './oauth-html.ts';
+import { fieldOf, isForeign, readForm } from './forms.ts';
 import { readOAuthBody } from './oauth-body.ts';
-import { fieldOf, formFault, isForeign, readForm } from './forms.ts';
+import { oauthFault } from './oauth-error.ts';
+import { oauthPage, oauthPageHeaders, type OAuthPage } from './oauth-html.ts';
+import { INTERACTION_PATH, OAUTH_PATHS } from './oauth-paths.ts';
 
 type At = Parameters<Services['authorizationServer']['interaction']>[0];
 type Surface = Parameters<Services['authorizationServer']['handle']>[2];
 
-const UID = '/oauth/interaction/:uid';
-
-/** The addresses of the authorization server, with the methods that they take. */
-export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
-  '/oauth/authorize': ['GET'],
-  '/oauth/authorize/:uid': ['GET'],
-  '/oauth/token': ['POST', 'OPTIONS'],
-  '/oauth/revoke': ['POST', 'OPTIONS'],
-  '/oauth/introspect': ['POST', 'OPTIONS'],
-  '/oauth/userinfo': ['GET', 'POST', 'OPTIONS'],
-  '/oauth/register': ['POST', 'OPTIONS'],
-  '/oauth/device/authorize': ['POST', 'OPTIONS'],
-  '/oauth/device': ['GET', 'POST'],
-  '/oauth/device/:uid': ['GET'],
-  '/oauth/logout': ['GET'],
-  '/oauth/logout/confirm': ['POST'],
-  '/oauth/logout/success': ['GET'],
-  [UID]: ['GET', 'POST'],
-  '/.well-known/jwks.json': ['GET', 'OPTIONS'],
-};
 /** What this module answers itself. */
-const OWN: readonly string[] = ['/oauth/userinfo', UID];
-/** What programs ask, those in browsers too. */
-const FOR_PROGRAMS = Object.keys(OAUTH_PATHS).filter((path) => OAUTH_PATHS[path]!.includes('OPTIONS'));
+const OWN: readonly string[] = ['/oauth/userinfo', INTERACTION_PATH];
 /** Forms that people send. */
-const FORMS: readonly string[] = ['/oauth/device', '/oauth/logout/confirm', UID];
+const FORMS: readonly string[] = ['/oauth/device', '/oauth/logout/confirm', INTERACTION_PATH];
 
 export interface OAuthDependencies extends Pick<Services, 'authorizationServer' | 'addresses'> {
   readonly clientOf: (request: IncomingMessage) => Client;
@@ -53,19 +33,9 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
   function surfaceOf(request: Request, response: Response): Surface {
     return {
       address: clientOf(request).address,
-      render: (page) => ({ html: oauthPage(page), headers: headersOf(page) }),
-      fault(error) {
-        const { status, retryAfter, detail } = noteFailure(error, String(response.getHeader('X-Request-Id')));
-        const code =
-          status < 429 ? 'invalid_request' : status === 500 ? 'server_error' : 'temporarily_unavailable';
-        const headers = {
-          'Cache-Control': 'no-store',
-          // What fails may have failed before the library was asked, which otherwise says who can see an answer.
-          ...(FOR_PROGRAMS.includes(request.path) && openToOrigins()),
-          ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-        };
-        return { status, headers, error: code, description: detail };
-      },
+      render: (page) => ({ html: oauthPage(page), headers: oauthPageHeaders(page) }),
+      fault: (error) =>
+        oauthFault(noteFailure(error, String(response.getHeader('X-Request-Id'))), request.path),
     };
   }
 
@@ -115,12 +85,12 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     description: 'This page has expired, or was opened in another browser.',
   };
 
-  router.get(UID, async (request: Request<{ uid: string }>, response) => {
+  router.get(INTERACTION_PATH, async (request: Request<{ uid: string }>, response) => {
     const page = await authorizationServer.interaction(at(request, response));
     send(response, page ? 200 : 400, page ?? over);
   });
 
-  router.post(UID, readForm, async (request: Request<{ uid: string }>, response: Response) => {
+  router.post(INTERACTION_PATH, readForm, async (request: Request<{ uid: string }>, response: Response) => {
     const here = at(request, response);
     const action = fieldOf(request, 'action');
     if (action !== 'sign-in') {
@@ -158,51 +128,14 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     router.all(path, async (request, response, next) => {
       const isTaken = methods.includes(request.method === 'HEAD' ? 'GET' : request.method);
       if (!isTaken) return next('router');
-      try {
-        await readOAuthBody(request, path);
-      } catch (error) {
-        if (!FOR_PROGRAMS.includes(path)) throw error;
-        const { status, headers, error: code, description } = surfaceOf(request, response).fault(error);
-        response.status(status).set(headers).json({ error: code, error_description: description });
-        return;
-      }
+      await readOAuthBody(request, path);
       await authorizationServer.handle(request, response, surfaceOf(request, response));
     });
   }
 
-  router.use(onError);
   return router;
-
-  function onError(
-    error: unknown,
-    request: Request,
-    response: Response,
-    next: (error: unknown) => void,
-  ): void {
-    if (response.headersSent) return next(error);
-    const status = formFault(error);
-    if (status !== undefined) {
-      return send(response, status, { kind: 'error', error: 'invalid_request', description: undefined });
-    }
-    const fault = surfaceOf(request, response).fault(error);
-    response.set(fault.headers);
-    send(response, fault.status, { kind: 'error', error: fault.error, description: fault.description });
-  }
-}
-
-/** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame, and nobody keeps them. */
-function headersOf(page: OAuthPage): Record<string, string> {
-  const targets = ["'self'", ...formTargets(page)].join(' ');
-  return {
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; style-src '${OAUTH_STYLE_HASH}'; base-uri 'none'; form-action ${targets}; frame-ancestors 'none'`,
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-    'X-Robots-Tag': 'noindex',
-  };
 }
 
 function send(response: Response, status: number, page: OAuthPage): void {
-  response.status(status).set(headersOf(page)).type('html').send(oauthPage(page));
+  response.status(status).set(oauthPageHeaders(page)).type('html').send(oauthPage(page));
 }

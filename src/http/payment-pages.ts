@@ -6,7 +6,7 @@ import type {
   PayResult,
   TestTool,
 } from '../platform/payments/test-processor/checkout-page.ts';
-import { fieldOf, formFault, takeForm } from './forms.ts';
+import { fieldOf, takeForm } from './forms.ts';
 import { bankPage, payPage, receiptPage, refusalPage } from './payment-html.ts';
 import { SECRET_PAGE_HEADERS as HEADERS } from './payment-parts.ts';
 
@@ -135,9 +135,6 @@ function notFound(response: Response): void {
   );
 }
 
-const onError: ErrorRequestHandler = (error, _request, response, next) => {
-  if (error instanceof PaymentsUnavailableError) return next(error.cause);
-  const status = formFault(error);
-  if (status === undefined) return next(error);
-  send(response, status, refusalPage('This form cannot be read', 'Please go back and try again.'));
+const onError: ErrorRequestHandler = (error, _request, _response, next) => {
+  next(error instanceof PaymentsUnavailableError ? error.cause : error);
 };

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { catalogue } from '../errors/catalogue.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import { escape } from './html.ts';
 import { PAYMENT_STYLE } from './payment-style.ts';
+import type { HttpResponse } from './response.ts';
 
 /** The one style sheet that the policy of these pages lets in. */
 const STYLE_HASH = `sha256-${hash('sha256', PAYMENT_STYLE, 'base64')}`;
@@ -110,4 +113,23 @@ export function sayPage(kind: keyof typeof SIGNS, title: string, line: string): 
 /** What cannot be done, said to a person. */
 export function refusalPage(title: string, line: string): string {
   return sayPage('bad', title, line);
+}
+
+/** Errors of forms that cannot be read, whatever their fields are. */
+const UNREADABLE: readonly string[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+
+/** The response to an error at the address of such a page. */
+export function refusalPageResponse({ code, status, detail, retryAfter }: ApiError): HttpResponse {
+  const page = UNREADABLE.includes(code)
+    ? refusalPage('This form cannot be read', 'Please go back and try again.')
+    : refusalPage(catalogue[code].title, detail);
+  return {
+    status,
+    mediaType: 'text/html; charset=utf-8',
+    text: page,
+    headers: {
+      ...SECRET_PAGE_HEADERS,
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    },
+  };
 }

@@ -10,11 +10,11 @@ import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
 import { guardBodies } from './body-guard.ts';
 import { createClientOf } from './client-address.ts';
-import { bearerToken } from './bearer.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { createMcpEndpoint, FIRST_SCOPES } from './mcp/endpoint.ts';
+import { createErrorResponses } from './error-response.ts';
+import { createMcpEndpoint } from './mcp/endpoint.ts';
 import type { ContractDocument } from './mcp/tools.ts';
 import { createMetricsPage } from './metrics.ts';
 import { createPages, MethodNotAllowed, PAGE_ROUTES } from './pages.ts';
@@ -23,9 +23,10 @@ import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
 import { openScope, withinDeadline } from './request-deadline.ts';
-import { PROBLEM_JSON, problemResponse, toApiError } from './problem.ts';
+import { PROBLEM_JSON, toApiError } from './problem.ts';
 import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
 import { createSeenPath } from './seen-path.ts';
+import { pathOf, searchOf } from './target.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -79,26 +80,7 @@ export function createHttpServer(deps: Dependencies): Server {
 
   const mcp = createMcpEndpoint(deps);
 
-  function problem(
-    error: ApiError,
-    requestId: string,
-    request?: IncomingMessage,
-    accept = request?.headers.accept,
-  ): HttpResponse {
-    const response = problemResponse(error, {
-      accept,
-      instance: request ? pathOf(request) : '',
-      requestId,
-      timestamp: clock.now(),
-      webUrl: webUrl(),
-      resourceMetadata: () =>
-        addresses.resourceMetadata(request?.headers.host, request ? pathOf(request) : ''),
-      hasToken: bearerToken(request?.headers.authorization) !== undefined,
-      scope: request && pathOf(request) === addresses.mcpPath ? FIRST_SCOPES : undefined,
-    });
-    if (!(error instanceof MethodNotAllowed)) return response;
-    return { ...response, headers: { ...response.headers, Allow: error.allow } };
-  }
+  const { problem, inForm } = createErrorResponses({ addresses, webUrl, clock });
 
   const answerError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent) return next(error);
@@ -107,7 +89,7 @@ export function createHttpServer(deps: Dependencies): Server {
     const fault = error instanceof URIError ? new ApiError('MALFORMED_REQUEST', { cause: error }) : error;
     const apiError = toApiError(fault);
     log.failure(apiError, requestId);
-    void writeResponse(response, requestId, problem(apiError, requestId, request));
+    void writeResponse(response, requestId, inForm(apiError, requestId, request));
   };
   const pages = createPages({
     discovery: services.discovery,
@@ -163,7 +145,7 @@ export function createHttpServer(deps: Dependencies): Server {
     } catch (error) {
       const apiError = toApiError(error);
       log.failure(apiError, requestId);
-      const response = problem(apiError, requestId, request);
+      const response = inForm(apiError, requestId, request);
       return { ...response, headers: { ...headers, ...response.headers } };
     }
   }
@@ -258,7 +240,7 @@ export function createHttpServer(deps: Dependencies): Server {
   );
   const giveUp = (error: ApiError, socket: Socket, response?: ServerResponse) => {
     const requestId = newRequestId();
-    answerConnection(socket, response, requestId, problem(error, requestId));
+    answerConnection(socket, response, requestId, (request) => inForm(error, requestId, request));
   };
   guardBodies(server, (request) => contract.operationsAt(pathOf(request))?.get(request.method!), giveUp);
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
@@ -285,13 +267,4 @@ export function createHttpServer(deps: Dependencies): Server {
 
 function isGone(error: unknown): boolean {
   return (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE';
-}
-
-function pathOf(request: IncomingMessage): string {
-  return request.url!.split('?', 1)[0]!;
-}
-
-function searchOf(request: IncomingMessage): string {
-  const start = request.url!.indexOf('?');
-  return start < 0 ? '' : request.url!.slice(start + 1);
 }

@@ -1,16 +1,24 @@
 import type { ErrorRequestHandler } from 'express';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createPages, MethodNotAllowed } from '../../../src/http/pages.ts';
+import { createErrorResponses } from '../../../src/http/error-response.ts';
+import { createPages } from '../../../src/http/pages.ts';
+import { toApiError } from '../../../src/http/problem.ts';
+import { writeResponse } from '../../../src/http/response.ts';
 import { CARDS, form, monthly, openTestShop, pro } from './support/test-shop.ts';
 
 const shop = await openTestShop();
 const { processor, order, buy, clock, workAll } = shop;
 
-const onError: ErrorRequestHandler = (error, _request, response, _next) => {
-  const allow = error instanceof MethodNotAllowed ? { Allow: error.allow } : {};
-  const { status = 500 } = error as { status?: number };
-  response.set(allow).status(status).type('txt').send(String(error));
+const errors = createErrorResponses({
+  addresses: { mcpPath: '/mcp', resourceMetadata: () => '' },
+  webUrl: () => '',
+  clock,
+});
+
+const onError: ErrorRequestHandler = (error, request, response, _next) => {
+  const answer = errors.inForm(toApiError(error), 'req_test', request);
+  void writeResponse(response, 'req_test', answer);
 };
 
 async function serve(checkoutPage: typeof processor.page | undefined): Promise<string> {

@@ -1,0 +1,26 @@
+/** The pages on which people sign in to a client and allow it to act for them. */
+export const INTERACTION_PATH = '/oauth/interaction/:uid';
+
+/** The addresses of the authorization server, with the methods that they take. */
+export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
+  '/oauth/authorize': ['GET'],
+  '/oauth/authorize/:uid': ['GET'],
+  '/oauth/token': ['POST', 'OPTIONS'],
+  '/oauth/revoke': ['POST', 'OPTIONS'],
+  '/oauth/introspect': ['POST', 'OPTIONS'],
+  '/oauth/userinfo': ['GET', 'POST', 'OPTIONS'],
+  '/oauth/register': ['POST', 'OPTIONS'],
+  '/oauth/device/authorize': ['POST', 'OPTIONS'],
+  '/oauth/device': ['GET', 'POST'],
+  '/oauth/device/:uid': ['GET'],
+  '/oauth/logout': ['GET'],
+  '/oauth/logout/confirm': ['POST'],
+  '/oauth/logout/success': ['GET'],
+  [INTERACTION_PATH]: ['GET', 'POST'],
+  '/.well-known/jwks.json': ['GET', 'OPTIONS'],
+};
+
+/** What programs ask, those in browsers too: their errors are JSON (RFC 6749, section 5.2), those of the others pages. */
+export const OAUTH_FOR_PROGRAMS = Object.keys(OAUTH_PATHS).filter((path) =>
+  OAUTH_PATHS[path]!.includes('OPTIONS'),
+);

@@ -1,0 +1,238 @@
+import { connect } from 'node:net';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { PAGE_ROUTES } from '../../src/http/pages.ts';
+import { sendRaw, type RawAnswer } from '../assurance/support/raw.ts';
+import { DatabaseProxy } from '../faults/database-proxy.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { newApp } from '../support/fixtures.ts';
+import { startTestService } from '../support/service.ts';
+
+const DEADLINE_MS = 400;
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+
+const { host, port, user } = inject('postgres');
+const proxy = await DatabaseProxy.open(`${host}/.s.PGSQL.${port}`);
+atFileEnd(() => proxy.close());
+const database = new URL(await createTestDatabase()).pathname.slice(1);
+const { api } = await startTestService(
+  { DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}/${database}` },
+  { deadlineMs: DEADLINE_MS },
+);
+const patient = await startTestService();
+const app = await newApp(patient.api);
+
+type Form = 'problem' | 'oauth' | 'page' | 'rpc';
+
+/** Endpoints of the authorization server that programs call (RFC 6749, section 5.2). */
+const FOR_PROGRAMS = [
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/introspect',
+  '/oauth/userinfo',
+  '/oauth/register',
+  '/oauth/device/authorize',
+  '/.well-known/jwks.json',
+];
+const FOR_PEOPLE = /^\/(oauth|account|agent\/claim|pay)\//;
+
+function formAt(path: string): Form {
+  if (path === '/mcp') return 'rpc';
+  if (FOR_PROGRAMS.includes(path)) return 'oauth';
+  return FOR_PEOPLE.test(path) ? 'page' : 'problem';
+}
+
+/** Holds an error response against the form that errors have at its path. */
+function expectForm(answer: Pick<RawAnswer, 'status' | 'headers' | 'text'>, form: Form, what: string): void {
+  const { status, headers, text } = answer;
+  expect(status, what).toBeGreaterThanOrEqual(400);
+  expect(headers.get('cache-control'), what).toBe('no-store');
+  expect(headers.get('x-request-id'), what).toMatch(/^req_/);
+  const type = headers.get('content-type') ?? '';
+  if (form === 'page') {
+    expect(type, what).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy'), what).toContain("default-src 'none'");
+    expect(text, what).toMatch(/^<!doctype html>[^]*<h1>[^<]+<\/h1>[^]*<\/html>\s*$/);
+    return;
+  }
+  const body = JSON.parse(text) as Record<string, unknown>;
+  if (form === 'problem') {
+    expect(type, what).toBe('application/problem+json');
+    expect(body, what).toMatchObject({ status, code: expect.any(String), request_id: expect.any(String) });
+    return;
+  }
+  expect(type, what).toMatch(/^application\/json(;|$)/);
+  expect(headers.get('access-control-allow-origin'), what).toBe('*');
+  if (form === 'rpc') {
+    expect(body, what).toEqual({
+      jsonrpc: '2.0',
+      id: null,
+      error: {
+        code: expect.any(Number),
+        message: expect.any(String),
+        data: expect.objectContaining({ status }),
+      },
+    });
+  } else {
+    expect(body, what).toEqual({ error: expect.any(String), error_description: expect.any(String) });
+  }
+}
+
+const routes = [...PAGE_ROUTES, '/mcp'];
+const pathOf = (route: string) =>
+  route
+    .replace(':session', `cs_test_${'a'.repeat(32)}`)
+    .replace(':view', 'a'.repeat(43))
+    .replaceAll(/:\w+/g, 'x');
+const paths = routes.map(pathOf);
+
+const head = (method: string, path: string, type: string, more = '') =>
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\nContent-Type: ${type}\r\n${more}\r\n`;
+
+/** What cannot be read, whatever its path takes; of those without a body the path's own refusal. */
+const UNREADABLE: readonly (readonly [string, number | undefined, (path: string, type: string) => string])[] =
+  [
+    ['two Host headers', 400, (path, type) => head('POST', path, type, 'Host: other\r\n')],
+    [
+      'an unknown transfer coding',
+      400,
+      (path, type) => head('POST', path, type, 'Transfer-Encoding: gzip, chunked\r\n'),
+    ],
+    [
+      'a chunk over every limit',
+      413,
+      (path, type) => `${head('POST', path, type, 'Transfer-Encoding: chunked\r\n')}ffffffffffffffff\r\n`,
+    ],
+    [
+      'a malformed chunk',
+      undefined,
+      (path, type) => `${head('POST', path, type, 'Transfer-Encoding: chunked\r\n')}2\r\n{}ZZ\r\n`,
+    ],
+    ['a long body', undefined, (path, type) => head('POST', path, type, 'Content-Length: 9000000000\r\n')],
+    [
+      'another media type',
+      undefined,
+      (path) => `${head('POST', path, 'text/plain', 'Content-Length: 1\r\n')}a`,
+    ],
+    [
+      'an encoded body',
+      undefined,
+      (path, type) => `${head('POST', path, type, 'Content-Encoding: gzip\r\nContent-Length: 1\r\n')}a`,
+    ],
+    ['a method that is not taken', undefined, (path, type) => head('PROPFIND', path, type)],
+  ];
+
+describe('what cannot be read is refused in the form of its path', () => {
+  test.each(UNREADABLE)('%s', async (what, expected, bytes) => {
+    await Promise.all(
+      paths.map(async (path) => {
+        const type = path === '/mcp' || path === '/oauth/register' ? JSON_TYPE : FORM;
+        const { answers } = await sendRaw(patient.baseUrl, bytes(path, type));
+        const name = `${what} to ${path}`;
+        expect(answers, name).toHaveLength(1);
+        const [answer] = answers;
+        if (expected !== undefined) expect(answer!.status, name).toBe(expected);
+        // MCP refuses other methods as HTTP does: there is no message to respond to.
+        const form = path === '/mcp' && answer!.status === 405 ? 'problem' : formAt(path);
+        expectForm(answer!, form, name);
+      }),
+    );
+  });
+
+  test('a body that breaks off', async () => {
+    for (const path of ['/oauth/token', '/oauth/register', '/mcp', '/account/password', '/oauth/device']) {
+      const type = path === '/mcp' || path === '/oauth/register' ? JSON_TYPE : FORM;
+      const { hostname, port: at } = new URL(patient.baseUrl);
+      const socket = connect({ port: Number(at), host: hostname, allowHalfOpen: true });
+      onTestFinished(() => void socket.destroy());
+      socket.end(`${head('POST', path, type, 'Content-Length: 9\r\n')}{`);
+      let text = '';
+      for await (const part of socket) text += String(part);
+      expect(text, path).toMatch(/^HTTP\/1\.1 400 /);
+      const [start = '', body = ''] = text.split('\r\n\r\n', 2);
+      const headers = new Headers(
+        start
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]),
+      );
+      expectForm({ status: 400, headers, text: body }, formAt(path), path);
+    }
+  });
+
+  test('what belongs to no request is a problem', async () => {
+    const { answers } = await sendRaw(patient.baseUrl, 'garbage\r\n\r\n');
+    expectForm(answers[0]!, 'problem', 'garbage');
+  });
+});
+
+const basic = `Basic ${Buffer.from('cli_00000000000000000000000000:secret').toString('base64')}`;
+const bearer = `Bearer ${app.token}`;
+const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+const view = 'a'.repeat(43);
+const session = `cs_test_${'a'.repeat(32)}`;
+
+/** Requests that need the database, of each kind of path. */
+const LATE: readonly (readonly [string, string, { body?: string; authorization?: string }])[] = [
+  ['POST', '/oauth/token', { body: 'grant_type=client_credentials', authorization: basic }],
+  ['POST', '/oauth/revoke', { body: 'token=a', authorization: basic }],
+  ['POST', '/oauth/introspect', { body: 'token=a', authorization: basic }],
+  ['GET', '/oauth/userinfo', { authorization: bearer }],
+  ['POST', '/oauth/register', { body: '{"redirect_uris":["https://a.example/cb"]}' }],
+  ['POST', '/oauth/device/authorize', { body: 'client_id=cli_00000000000000000000000000' }],
+  ['GET', '/oauth/authorize?client_id=cli_00000000000000000000000000&response_type=code', {}],
+  ['GET', '/oauth/device', {}],
+  ['POST', '/account/password', { body: 'email=somebody%40example.com' }],
+  ['GET', `/account/password/${view}`, {}],
+  ['POST', `/account/password/${view}`, { body: 'new_password=a+new+password' }],
+  ['GET', `/agent/claim/${view}`, {}],
+  ['POST', `/agent/claim/${view}`, { body: 'password=a' }],
+  ['POST', `/agent/claim/${view}/reject`, { body: '' }],
+  ['GET', `/pay/${session}`, {}],
+  ['POST', `/pay/${session}`, { body: 'name=a' }],
+  ['GET', `/pay/${session}/receipt`, {}],
+  ['POST', '/mcp', { body: rpc, authorization: bearer }],
+  ['GET', '/checkout/chk_00000000000000000000000000', {}],
+];
+
+async function sendAll() {
+  return Promise.all(
+    LATE.map(async ([method, path, { body, authorization }]) => {
+      const type = path === '/mcp' || path === '/oauth/register' ? JSON_TYPE : FORM;
+      const response = await fetch(api.baseUrl + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(body !== undefined && { 'content-type': type }),
+          ...(authorization !== undefined && { authorization }),
+        },
+        ...(body !== undefined && { body }),
+      });
+      const { status, headers } = response;
+      return { path: path.split('?', 1)[0]!, status, headers, text: await response.text() };
+    }),
+  );
+}
+
+function expectUnavailable(answers: Awaited<ReturnType<typeof sendAll>>): void {
+  const others = answers.filter(({ status }) => status !== 503);
+  expect(others.map(({ path, status }) => `${path} ${status}`)).toEqual([]);
+  for (const { path, ...answer } of answers) {
+    expect(answer.headers.get('retry-after'), path).toBe('1');
+    expectForm(answer, formAt(path), path);
+  }
+}
+
+test('a request that is late is refused in the form of its path', async () => {
+  await sendAll();
+  proxy.delay(DEADLINE_MS);
+  onTestFinished(() => proxy.delay(0));
+  expectUnavailable(await sendAll());
+});
+
+test('a request without a database is refused in the form of its path', async () => {
+  await proxy.refuse();
+  onTestFinished(() => proxy.goOn());
+  expectUnavailable(await sendAll());
+});
