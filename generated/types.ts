@@ -5103,7 +5103,8 @@ export interface components {
         /**
          * @description Each is an `https` address, an `http` address of the user's own machine (loopback), or, for a native application, a
          *     private-use scheme with a period in it, such as `com.example.app:/callback` (RFC 8252). Wildcards, fragments,
-         *     credentials and host names with other characters than letters, digits, hyphens and dots are refused.
+         *     credentials and host names with other characters than letters, digits, hyphens and dots are refused. A client that has
+         *     such a URI from before this rule may keep it in an update, but authorization refuses it.
          */
         RedirectUris: string[];
         GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];

@@ -24,8 +24,15 @@ const SELF_REGISTERED = [
 ];
 const NEEDS_SECRET = ['client_credentials', 'urn:ietf:params:oauth:grant-type:jwt-bearer'];
 
-/** What is wrong with a client beyond what the protocol's own schema demands. */
-export function clientFault(metadata: RegisteredMetadata): ClientFault | undefined {
+/**
+ * What is wrong with a client beyond what the protocol's own schema demands.
+ * @param before the metadata that an update starts from: URIs in it may stay, because they may be older than the rule for them,
+ *   which authorization applies to every URI
+ */
+export function clientFault(
+  metadata: RegisteredMetadata,
+  before: RegisteredMetadata = {},
+): ClientFault | undefined {
   const grantTypes = metadata.grant_types ?? [];
   const redirectUris = metadata.redirect_uris ?? [];
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0) {
@@ -44,7 +51,8 @@ export function clientFault(metadata: RegisteredMetadata): ClientFault | undefin
     };
   }
   for (const member of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
-    const [detail] = (metadata[member] ?? []).flatMap((uri) => redirectUriFault(uri) ?? []);
+    const added = (metadata[member] ?? []).filter((uri) => !before[member]?.includes(uri));
+    const [detail] = added.flatMap((uri) => redirectUriFault(uri) ?? []);
     if (detail !== undefined) return { member, detail };
   }
   return undefined;

@@ -118,9 +118,14 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
     }
   }
 
-  async function assertRegistrable(held: readonly string[], scopes: readonly string[], metadata: Stored) {
+  async function assertRegistrable(
+    held: readonly string[],
+    scopes: readonly string[],
+    metadata: Stored,
+    before?: Stored,
+  ) {
     assertHeld(held, scopes);
-    const fault = clientFault(metadata) ?? (await authorizationServer.clientFault({ ...metadata }));
+    const fault = clientFault(metadata, before) ?? (await authorizationServer.clientFault({ ...metadata }));
     if (fault) throw invalidMember(`/${fault.member}`, fault.detail);
   }
 
@@ -182,7 +187,7 @@ export function createOAuthClients(deps: Dependencies): OAuthClients {
         const after: OAuthClient = { ...before, ...given, updatedAt: clock.now() };
         const metadata = toStored(after);
         const opened = changes.redirectUris ? after.scopes : (changes.scopes ?? []);
-        await assertRegistrable(held, opened, metadata);
+        await assertRegistrable(held, opened, metadata, toStored(before));
         const changed = {
           name: after.name,
           metadata: { ...row.metadata, ...metadata },

@@ -230,6 +230,38 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self';");
     expect(page.html).not.toContain('<a class');
   });
+
+  test.each(['ms-msdt:/id', 'https://a;script-src/cb', 'myapp:/callback'])(
+    'does not keep a client that has it from being edited: %s',
+    async (uri) => {
+      const { client_id } = await newClient(service.api, stranger, {
+        application_type: 'native',
+        post_logout_redirect_uris: [REDIRECT_URI],
+      });
+      const old = { redirect_uris: [uri, REDIRECT_URI], post_logout_redirect_uris: [uri] };
+      const database = await connectTo(service.databaseUrl);
+      await database.query(
+        'update oauth_clients set metadata = metadata || $2::jsonb where client_id = $1',
+        [client_id, JSON.stringify(old)],
+      );
+      const path = `/api/v2/dev/oauth-clients/${client_id}`;
+      const edit = (changes: object) => service.api.call('PATCH', path, changes, stranger);
+      expect(await edit({ name: 'Renamed' })).toMatchObject({
+        status: 200,
+        body: { name: 'Renamed', ...old },
+      });
+      expect(await edit({ scopes: ['read'] })).toMatchObject({ status: 200, body: old });
+      // It may stay, and go; it may not come anew.
+      const redirect_uris = [REDIRECT_URI, uri, 'https://client.example/other'];
+      expect(await edit({ redirect_uris })).toMatchObject({ status: 200, body: { redirect_uris } });
+      expect(await edit({ redirect_uris: [REDIRECT_URI] })).toMatchObject({ status: 200 });
+      expect(await edit({ redirect_uris: [REDIRECT_URI, uri] })).toMatchObject({
+        status: 400,
+        body: { errors: [{ pointer: '/redirect_uris' }] },
+      });
+      expect(await edit({ post_logout_redirect_uris: [] })).toMatchObject({ status: 200 });
+    },
+  );
 });
 
 describe('the consent page', () => {
