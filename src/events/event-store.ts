@@ -1,21 +1,5 @@
 import type { Knex } from 'knex';
-
-export interface EventRow {
-  readonly event_id: string;
-  readonly app_id: string;
-  readonly type: string;
-  /** Whom it tells besides the developer, as the version that wrote it knows; null from versions that did not say. */
-  readonly audience: string | null;
-  readonly user_id: string | null;
-  readonly session_digest: Buffer | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly created_at: Date;
-}
-
-/** An event with its place in the order of publication. */
-export interface NumberedRow extends EventRow {
-  readonly position: number;
-}
+import type { EventRow, NumberedRow } from './event-row.ts';
 
 const COLUMNS = 'event_id, app_id, type, audience, user_id, session_digest, data, created_at, position';
 

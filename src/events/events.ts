@@ -7,7 +7,7 @@ import type { NewId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { eventTypes, type Audience, type EventType } from './event-types.ts';
 import * as store from './event-store.ts';
-import { createOutbox, type Consume } from './outbox.ts';
+import { createOutbox, type Consume, type Numbering } from './outbox.ts';
 import { countSetAside, setAsideOfBroker } from './outbox-store.ts';
 import { toPublished, type PublishedEvent } from './published-event.ts';
 
@@ -46,9 +46,9 @@ export interface Events {
    * Gives new events their places. Of several nodes one does it at a time. An event that cannot be published is set aside,
    * which is logged as an error: those behind it go on, those of the same subject among them.
    * @param consume what else must happen exactly once for each event, in the same transaction
-   * @returns them in their order; none when there are none, or another node is at it
+   * @returns none when there are none, or another node is at it
    */
-  number(consume: Consume, limit: number): Promise<readonly PublishedEvent[]>;
+  number(consume: Consume, limit: number): Promise<Numbering>;
   /** The place of the event that was published last; 0 before the first one. */
   lastPosition(): Promise<number>;
   /** Published events behind a place, in their order. */

@@ -1,21 +1,14 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
+import type { NumberedRow } from './event-row.ts';
 
 /** The largest `data` that is published, in bytes of JSON. */
 export const LONGEST_DATA_BYTES = 256 * 1024;
 
-/** What the numbering reads of an event: without its data when they are too long. */
-export interface OutboxRow {
-  readonly event_id: string;
-  readonly app_id: string;
-  readonly type: string;
-  readonly audience: string | null;
-  readonly user_id: string | null;
-  readonly session_digest: Buffer | null;
+/** What the numbering reads of an event. Nothing is known of `data`: null also when they are too long to be read. */
+export interface OutboxRow extends Omit<NumberedRow, 'data'> {
   readonly data: unknown;
   readonly data_bytes: number;
-  readonly created_at: Date;
-  readonly position: number;
 }
 
 /** An event whose data are too long is read without them. */
@@ -23,37 +16,69 @@ const COLUMNS = `events.event_id, app_id, type, audience, user_id, session_diges
   octet_length(data::text) as data_bytes,
   case when octet_length(data::text) <= ${LONGEST_DATA_BYTES} then data end as data`;
 
-/** Numbers the events that were written first, of those without a number. @returns them in their order */
-export async function numberEvents(trx: Knex.Transaction, last: number, limit: number): Promise<OutboxRow[]> {
+/** The events that wait for a number, but for some, those first that were written first. */
+const WAITING = `from events where position is null and fault is null and event_id <> all (?::text[])
+  order by sequence limit ?`;
+
+/**
+ * Numbers the events that were written first, of those without a number.
+ * @param except ids of events that are left out
+ * @returns them in their order
+ */
+export async function numberEvents(
+  trx: Knex.Transaction,
+  last: number,
+  except: readonly string[],
+  limit: number,
+): Promise<OutboxRow[]> {
   const { rows } = await trx.raw<{ rows: OutboxRow[] }>(
     `with batch as (
        select event_id, row_number() over (order by sequence) as place
-       from (select event_id, sequence from events where position is null and fault is null
-             order by sequence limit ?) oldest
+       from (select event_id, sequence ${WAITING}) oldest
      )
      update events set position = ?::bigint + batch.place from batch where events.event_id = batch.event_id
      returning ${COLUMNS}`,
-    [limit, last],
+    [except as string[], limit, last],
   );
   return rows.sort((a, b) => a.position - b.position);
 }
 
-/** The events that were written first, of those without a number. */
-export async function firstUnnumbered(trx: Knex.Transaction, limit: number): Promise<OutboxRow[]> {
+/** Numbers one event. @returns it */
+export async function numberEvent(
+  trx: Knex.Transaction,
+  eventId: string,
+  position: number,
+): Promise<OutboxRow[]> {
   const { rows } = await trx.raw<{ rows: OutboxRow[] }>(
-    `select ${COLUMNS} from events where position is null and fault is null order by sequence limit ?`,
-    [limit],
+    `update events set position = ? where event_id = ? returning ${COLUMNS}`,
+    [position, eventId],
   );
   return rows;
 }
 
-export async function numberEvent(trx: Knex.Transaction, eventId: string, position: number): Promise<void> {
-  await trx('events').where({ event_id: eventId }).update({ position });
+/** The id of the event that numberEvents would number first. Nothing else is read of it. */
+export async function firstWaiting(
+  trx: Knex.Transaction,
+  except: readonly string[],
+): Promise<string | undefined> {
+  const { rows } = await trx.raw<{ rows: { event_id: string }[] }>(`select event_id ${WAITING}`, [
+    except as string[],
+    1,
+  ]);
+  return rows[0]?.event_id;
 }
 
-/** Sets an event aside: it is numbered no more until its fault is null again. */
-export async function setAside(trx: Knex.Transaction, eventId: string, fault: string): Promise<void> {
-  await trx('events').where({ event_id: eventId }).update({ fault });
+/** Sets an event aside: it is numbered no more until its fault is null again. @returns what it is about */
+export async function setAside(
+  trx: Knex.Transaction,
+  eventId: string,
+  fault: string,
+): Promise<Pick<OutboxRow, 'app_id' | 'type'> | undefined> {
+  const [row] = await trx('events')
+    .where({ event_id: eventId })
+    .update({ fault })
+    .returning<Pick<OutboxRow, 'app_id' | 'type'>[]>(['app_id', 'type']);
+  return row;
 }
 
 /** Notes that the broker outside cannot take some events. */
@@ -66,11 +91,14 @@ export async function setAsideOfBroker(
   }
 }
 
-/** How many events are set aside: for everybody, and for the broker outside alone. */
+/**
+ * How many events are set aside: for everybody, and for the broker outside alone. One that an older version has published all
+ * the same is not.
+ */
 export async function countSetAside(pool: pg.Pool): Promise<{ events: number; broker: number }> {
   const { rows } = await pool.query<{ events: number; broker: number }>({
     name: 'count-set-aside',
-    text: `select count(fault)::int as events, count(broker_fault)::int as broker
+    text: `select count(fault) filter (where position is null)::int as events, count(broker_fault)::int as broker
            from events where fault is not null or broker_fault is not null`,
   });
   return rows[0]!;

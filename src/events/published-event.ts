@@ -1,5 +1,5 @@
 import { eventTypes, isEventType, type Audience, type EventType } from './event-types.ts';
-import type { NumberedRow } from './event-store.ts';
+import type { NumberedRow } from './event-row.ts';
 
 /** A change that has its place in the order of publication. */
 export interface PublishedEvent {

@@ -9,8 +9,8 @@ const LONGEST_REASON = 500;
 export function isRowFault(error: unknown): boolean {
   if (isUnavailable(error)) return false;
   if (error instanceof TypeError || error instanceof RangeError) return true;
-  // 22 data exception, 23 integrity violation, 54 program limit exceeded.
-  return /^(22|23|54)/.test((error as { code?: unknown } | null)?.code?.toString() ?? '');
+  // 22 data exception, 23 integrity violation, 54 program limit exceeded, XX001 a row that the database has lost a part of.
+  return /^(22|23|54|XX001)/.test((error as { code?: unknown } | null)?.code?.toString() ?? '');
 }
 
 /** What an error says, short enough to be kept. The database's own detail, which holds values, is not part of it. */

@@ -44,12 +44,12 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
   let position = 0;
 
   async function number(): Promise<boolean> {
-    const numbered = await events.number(async (trx, published) => {
-      for (const consume of consumers) await consume(trx, published);
+    const { published, more } = await events.number(async (trx, batch) => {
+      for (const consume of consumers) await consume(trx, batch);
     }, NUMBERED_AT_ONCE);
     // What this node has numbered it need not read, unless another one has numbered something before.
-    if (numbered[0]?.position === position + 1) handOut(numbered);
-    return numbered.length === NUMBERED_AT_ONCE;
+    if (published[0]?.position === position + 1) handOut(published);
+    return more;
   }
 
   async function read(): Promise<boolean> {

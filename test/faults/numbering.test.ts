@@ -1,0 +1,223 @@
+import createKnex, { type Knex } from 'knex';
+import { expect, onTestFinished, test } from 'vitest';
+import { createOutbox, type Consume } from '../../src/events/outbox.ts';
+import { countSetAside } from '../../src/events/outbox-store.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { typeParsers } from '../../src/platform/database/type-parsers.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+
+const AT_ONCE = 500;
+
+interface Node {
+  readonly knex: Knex;
+  /** Numbers events as the relay does until it would pause. @returns how often it went on */
+  untilItPauses(consume?: Consume): Promise<number>;
+}
+
+/** A database, and what one node after another does with its events. */
+async function newOutbox() {
+  const connectionString = await createTestDatabase();
+  const database = await connectTo(connectionString);
+  await database.query('create table consumed (event_id text, position bigint)');
+
+  function newNode(): Node {
+    const knex = createKnex({
+      client: 'pg',
+      connection: { connectionString, types: typeParsers as never },
+      pool: { min: 0, max: 2 },
+      // Of connections that the tests end.
+      log: { warn() {}, error() {} },
+    });
+    onTestFinished(() => knex.destroy());
+    const outbox = createOutbox({ knex, logger: createLogger('silent') });
+    const nothing: Consume = async () => {};
+    return {
+      knex,
+      async untilItPauses(consume = nothing) {
+        let rounds = 0;
+        for (let more = true; more; rounds += 1) {
+          if (rounds > 1_000) throw new Error('it goes on for ever');
+          const before: Consume = async (trx, events) => {
+            await trx('consumed').insert(
+              events.map(({ eventId, position }) => ({ event_id: eventId, position })),
+            );
+            await consume(trx, events);
+          };
+          ({ more } = await outbox.number(before, AT_ONCE));
+        }
+        return rounds;
+      },
+    };
+  }
+
+  return {
+    url: connectionString,
+    database,
+    newNode,
+    /** Writes events of an application, whose ids tell their order. */
+    async write(amount: number, app = 'app_a', data = '{}') {
+      await database.query(
+        `insert into events (event_id, app_id, type, data, created_at)
+         select 'evt_' || $2 || '_' || lpad(n::text, 5, '0'), $2, 'application.updated', $3::jsonb, now()
+         from generate_series(1, $1::int) n order by n`,
+        [amount, app, data],
+      );
+    },
+    damage: (place: number, change: string) =>
+      database.query(`update events set ${change} where event_id = 'evt_app_a_' || lpad($1::text, 5, '0')`, [
+        place,
+      ]),
+    published: async () =>
+      (
+        await database.query<{ event_id: string; position: string }>(
+          'select event_id, position from events where position is not null order by position',
+        )
+      ).rows,
+    consumed: async () =>
+      (await database.query<{ event_id: string }>('select event_id from consumed order by position')).rows,
+    aside: async () =>
+      (
+        await database.query<{ event_id: string; fault: string }>(
+          'select event_id, fault from events where fault is not null',
+        )
+      ).rows,
+  };
+}
+
+type Outbox = Awaited<ReturnType<typeof newOutbox>>;
+
+/** Every event but some is published and consumed once, in the order of writing, and places have no gaps. */
+async function expectPublished(outbox: Outbox, amount: number): Promise<void> {
+  const published = await outbox.published();
+  expect(published).toHaveLength(amount);
+  expect(published.map(({ position }) => Number(position))).toEqual(published.map((_, place) => place + 1));
+  const ids = published.map(({ event_id }) => event_id);
+  expect((await outbox.consumed()).map(({ event_id }) => event_id)).toEqual(ids);
+  for (const app of ['app_a', 'app_b']) {
+    const own = ids.filter((id) => id.includes(app));
+    expect(own).toEqual(own.toSorted());
+  }
+}
+
+test.each([
+  ['its columns', "data = 'null'", /data are not an object/],
+  ['what a consumer computes of it', `data = '{"amount": 1e300}'`, /22003/],
+])('a damaged event at the end of a batch does not delay those around it: %s', async (_, change, fault) => {
+  const outbox = await newOutbox();
+  await outbox.write(AT_ONCE + 20);
+  await outbox.damage(AT_ONCE - 1, change);
+  await outbox.newNode().untilItPauses(async (trx, events) => {
+    const amounts = events.flatMap(({ data }) => data['amount'] ?? []);
+    for (const amount of amounts) await trx.raw('select ?::numeric::bigint', [amount as number]);
+  });
+  await expectPublished(outbox, AT_ONCE + 19);
+  expect(await outbox.aside()).toEqual([
+    { event_id: 'evt_app_a_00499', fault: expect.stringMatching(fault) },
+  ]);
+});
+
+test('many damaged events do not delay the others', async () => {
+  const outbox = await newOutbox();
+  await outbox.write(300);
+  await outbox.database.query(`update events set type = '' where sequence % 3 > 0`);
+  await outbox.newNode().untilItPauses();
+  await expectPublished(outbox, 100);
+  expect(await outbox.aside()).toHaveLength(200);
+});
+
+test('events that take longer together than a transaction may are published in smaller parts', async () => {
+  const outbox = await newOutbox();
+  await outbox.write(40);
+  const node = outbox.newNode();
+  const slow: Consume = async (trx, events) => {
+    await trx.raw('set local statement_timeout = 100');
+    await trx.raw('select pg_sleep(?)', [events.length * 0.008]);
+    await trx.raw('set local statement_timeout = 0');
+  };
+  for (let failures = 0; failures < 10; failures += 1) await node.untilItPauses(slow).catch(() => {});
+  await expectPublished(outbox, 40);
+});
+
+test('an event whose data the database has lost is set aside', async () => {
+  const outbox = await newOutbox();
+  await outbox.database.query('alter table events alter data set storage external');
+  await outbox.database.query('create extension pg_surgery');
+  await outbox.write(3);
+  await outbox.write(3, 'app_b', JSON.stringify({ text: 'x'.repeat(5000) }));
+  const [{ toast }] = (
+    await outbox.database.query<{ toast: string }>(
+      `select reltoastrelid::regclass::text as toast from pg_class where relname = 'events'`,
+    )
+  ).rows as [{ toast: string }];
+  const { rows: lost } = await outbox.database.query<{ ctid: string }>(
+    `select ctid from ${toast} where chunk_id = (select min(chunk_id) from ${toast})`,
+  );
+  await outbox.database.query('select heap_force_kill($1::regclass, $2::tid[])', [
+    toast,
+    lost.map(({ ctid }) => ctid),
+  ]);
+  await outbox.newNode().untilItPauses();
+  await expectPublished(outbox, 5);
+  expect(await outbox.aside()).toEqual([
+    { event_id: 'evt_app_b_00001', fault: expect.stringContaining('XX001') },
+  ]);
+});
+
+test('an event that cannot even be set aside holds up nobody', async () => {
+  const outbox = await newOutbox();
+  await outbox.database.query(
+    `create function refuse_event() returns trigger language plpgsql as $$
+     begin raise exception 'damaged' using errcode = 'XX001'; end $$;
+     create trigger refuse_event before update on events for each row
+       when (old.event_id = 'evt_app_a_00002') execute function refuse_event()`,
+  );
+  await outbox.write(5);
+  const node = outbox.newNode();
+  await node.untilItPauses();
+  await expectPublished(outbox, 4);
+  // It costs nothing from then on.
+  await outbox.write(5, 'app_b');
+  expect(await node.untilItPauses()).toBe(1);
+  await expectPublished(outbox, 9);
+});
+
+test('an event that an older version has published all the same is not counted as set aside', async () => {
+  const outbox = await newOutbox();
+  await outbox.write(2);
+  await outbox.damage(1, `fault = 'data are not an object'`);
+  const pool = outbox.database as never;
+  expect(await countSetAside(pool)).toEqual({ events: 1, broker: 0 });
+  await outbox.database.query('update events set position = 1 where fault is not null');
+  expect(await countSetAside(pool)).toEqual({ events: 0, broker: 0 });
+});
+
+test('nodes that take over from each other, fail and set aside publish each event once and in order', async () => {
+  const outbox = await newOutbox();
+  const nodes = [outbox.newNode(), outbox.newNode(), outbox.newNode()];
+  let turn = 0;
+  const unreliable: Consume = async (trx, events) => {
+    turn += 1;
+    // Its connection is ended, after it has written.
+    if (turn % 7 === 3) await trx.raw('select pg_terminate_backend(pg_backend_pid())');
+    if (turn % 7 === 5) throw Object.assign(new Error('canceled'), { code: '57014' });
+    if (events.some(({ data }) => data['bad'])) throw new RangeError('bad');
+  };
+  const working = nodes.map(async (node) => {
+    for (let round = 0; round < 60; round += 1) await node.untilItPauses(unreliable).catch(() => {});
+  });
+  const other = await connectTo(outbox.url);
+  const writing = ['app_a', 'app_b'].map(async (app, place) => {
+    const client = place === 0 ? outbox.database : other;
+    for (let n = 1; n <= 60; n += 1) {
+      await client.query(
+        `insert into events (event_id, app_id, type, data, created_at) values ($1, $2, 'application.updated', $3, now())`,
+        [`evt_${app}_${String(n).padStart(5, '0')}`, app, n % 20 === 0 ? '{"bad": true}' : '{}'],
+      );
+    }
+  });
+  await Promise.all([...writing, ...working]);
+  turn = 0;
+  for (let round = 0; round < 200; round += 1) await nodes[0]!.untilItPauses(unreliable).catch(() => {});
+  await expectPublished(outbox, 114);
+  expect(await outbox.aside()).toHaveLength(6);
+});
