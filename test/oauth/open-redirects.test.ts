@@ -240,10 +240,10 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
       });
       const old = { redirect_uris: [uri, REDIRECT_URI], post_logout_redirect_uris: [uri] };
       const database = await connectTo(service.databaseUrl);
-      await database.query(
-        'update oauth_clients set metadata = metadata || $2::jsonb where client_id = $1',
-        [client_id, JSON.stringify(old)],
-      );
+      await database.query('update oauth_clients set metadata = metadata || $2::jsonb where client_id = $1', [
+        client_id,
+        JSON.stringify(old),
+      ]);
       const path = `/api/v2/dev/oauth-clients/${client_id}`;
       const edit = (changes: object) => service.api.call('PATCH', path, changes, stranger);
       expect(await edit({ name: 'Renamed' })).toMatchObject({
