@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { ApiError } from '../errors/api-error.ts';
 import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
-import { RequestScope } from '../platform/request-scope.ts';
+import { currentTenant } from '../platform/request-scope.ts';
 
 /** Of those who wait for their turn with a connection in their hands, so many. */
 const WAITING_IN_TRANSACTIONS = 2;
@@ -19,7 +19,7 @@ export function createTurns(knex: Knex): Turns {
   const limit = createConcurrencyLimit({ atOnce: 1, patienceMs: PATIENCE_MS, refusal });
   let inTransactions = 0;
 
-  const run = <Result>(work: () => Promise<Result>) => limit.run(RequestScope.current()?.tenant ?? '', work);
+  const run = <Result>(work: () => Promise<Result>) => limit.run(currentTenant(), work);
 
   return {
     async take(work) {

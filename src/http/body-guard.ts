@@ -17,6 +17,7 @@ export function guardBodies(
   refuse: (error: ApiError, socket: Socket, response: ServerResponse) => void,
 ): void {
   server.on('request', (request, response) => {
+    if (request.headers['transfer-encoding'] === undefined) return;
     const operation = operationOf(request);
     // An operation without a body does not wait for one.
     if (operation && !('requestBody' in operation)) return;

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ErrorObject } from 'ajv';
 import { OpenAPIBackend, type Context, type Document, type Operation } from 'openapi-backend';
 import { requestValidators } from '../../generated/request-validators.js';
@@ -130,9 +130,10 @@ export async function bindContract(
       // A wrong token is refused, also where none would do.
       const fault = findFault(context);
       if (fault !== undefined) throw fault;
-      noteTenant(tenantOf(identityOf(context)));
+      const isOpen = (operation.security ?? []).length === 0;
+      if (!isOpen) noteTenant(tenantOf(identityOf(context)));
       if (!('requestBody' in operation)) return;
-      if ((operation.security ?? []).length > 0 && !context.security['authorized']) return;
+      if (!isOpen && !context.security['authorized']) return;
       const mediaTypes = Object.keys((operation.requestBody as { content: object }).content);
       const marks = operation as Marks;
       const { 'x-max-bytes': limit, 'x-rate-limit': scope, 'x-signature': mode } = marks;
@@ -149,7 +150,7 @@ export async function bindContract(
       const { bytes, value } = await readJsonBody(exchange.request, limit);
       request.requestBody = exchange.body = value;
       exchange.bytes = bytes;
-      if ((operation.security ?? []).length === 0) noteTenant(appIdOf(value));
+      if (isOpen) noteTenant(appIdOf(value));
       if (scope) await countRequest(services, scope, appIdOf(value), exchange.client, exchange.answerHeaders);
       // Before anything is looked up: a flood costs little, and the answer says nothing of any application.
       if (marks['x-hashes-password']) services.passwords.assertRoom();
@@ -168,13 +169,10 @@ export async function bindContract(
       const { operation, path, client } = exchange;
       const { 'x-time-limit': seconds } = operation as Marks;
       if (seconds !== undefined) RequestScope.current()?.limit(seconds * 1000);
-      const { range: _range, ...withoutRange } = exchange.request.headers;
-      // Ranges are for GET alone (RFC 9110, section 14.2).
-      const headers = exchange.request.method === 'HEAD' ? withoutRange : exchange.request.headers;
       const request: ContractRequest = {
         method: operation.method,
         path,
-        headers: headers as ContractRequest['headers'],
+        headers: headersOf(exchange.request) as ContractRequest['headers'],
         query: parseQuery((operation as Marks)['x-ignores-query'] ? '' : exchange.search),
         client,
       };
@@ -208,6 +206,13 @@ function toHandlerRequest(
     signer: request.signer,
     signable: request.signable,
   } as unknown as HandlerRequest<OperationId>;
+}
+
+function headersOf({ method, headers }: IncomingMessage): IncomingHttpHeaders {
+  if (method !== 'HEAD' || headers.range === undefined) return headers;
+  // Ranges are for GET alone (RFC 9110, section 14.2).
+  const { range: _range, ...withoutRange } = headers;
+  return withoutRange;
 }
 
 function announcedBytes({ headers }: IncomingMessage): number | undefined {

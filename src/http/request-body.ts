@@ -64,7 +64,9 @@ async function readBytes(request: IncomingMessage, mediaType: string, limit: num
   }
   assertMediaType(request, [mediaType]);
   try {
-    return await excludingWait(getRawBody(request, { length: headers['content-length'] ?? null, limit }));
+    const body = getRawBody(request, { length: headers['content-length'] ?? null, limit });
+    // Most bodies come whole with the head, and nothing waits for the client.
+    return await (request.complete ? body : excludingWait(body));
   } catch (error) {
     // Lets the rest of the body run off, so that the client gets to read the answer.
     request.resume();

@@ -1,5 +1,5 @@
 import { addressBlock, type Client } from '../platform/address.ts';
-import { RequestScope } from '../platform/request-scope.ts';
+import { RequestScope, type DeadlineExceededError } from '../platform/request-scope.ts';
 import { discard, type HttpResponse } from './response.ts';
 
 /** Every request is answered within so long, unless the contract gives its operation another limit (`x-time-limit`). */
@@ -12,24 +12,29 @@ export function openScope(client: Client, deadlineMs = DEADLINE_MS): RequestScop
 
 /**
  * Runs the work of a request until its response can be written: how long that takes is up to the client.
- * @throws DeadlineExceededError when it is not there in time, and what the work throws
+ * @param respond is called once, with the response of the work or with what it throws, or at the deadline
  */
-export async function withinDeadline(
+export function respondInTime(
   scope: RequestScope,
   work: () => Promise<HttpResponse>,
-): Promise<HttpResponse> {
-  const response = scope.run(work);
-  try {
-    const answered = await scope.race(response);
-    scope.lift();
-    return answered;
-  } catch (error) {
-    if (scope.remainingMs > 0) scope.lift();
-    // It may still come, with a stream that no client reads.
-    void response.then(
-      ({ stream }) => stream && discard(stream),
-      () => {},
-    );
-    throw error;
-  }
+  respond: (outcome: { readonly response: HttpResponse } | { readonly error: unknown }) => void,
+): void {
+  let isLate = false;
+  scope.onDeadline((error: DeadlineExceededError) => {
+    isLate = true;
+    respond({ error });
+  });
+  scope.run(work).then(
+    (response) => {
+      // It may still come, with a stream that no client reads.
+      if (isLate) return void (response.stream && discard(response.stream));
+      scope.lift();
+      respond({ response });
+    },
+    (error: unknown) => {
+      if (isLate) return;
+      scope.lift();
+      respond({ error });
+    },
+  );
 }

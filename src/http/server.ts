@@ -22,7 +22,7 @@ import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
 import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
-import { openScope, withinDeadline } from './request-deadline.ts';
+import { openScope, respondInTime } from './request-deadline.ts';
 import { PROBLEM_JSON, toApiError } from './problem.ts';
 import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
 import { createSeenPath } from './seen-path.ts';
@@ -129,25 +129,14 @@ export function createHttpServer(deps: Dependencies): Server {
 
   async function run(exchange: Exchange): Promise<HttpResponse> {
     const response = await contract.dispatch(exchange);
-    return { ...response, stream: response.stream && (await begin(response.stream)) };
+    return response.stream ? { ...response, stream: await begin(response.stream) } : response;
   }
 
-  async function answer(
-    request: IncomingMessage,
-    exchange: Exchange | ApiError,
-    requestId: string,
-  ): Promise<HttpResponse> {
-    const headers = exchange instanceof ApiError ? undefined : exchange.answerHeaders;
-    try {
-      if (exchange instanceof ApiError) throw exchange;
-      const response = await withinDeadline(openScope(exchange.client, deps.deadlineMs), () => run(exchange));
-      return { ...response, headers: { ...headers, ...response.headers } };
-    } catch (error) {
-      const apiError = toApiError(error);
-      log.failure(apiError, requestId);
-      const response = inForm(apiError, requestId, request);
-      return { ...response, headers: { ...headers, ...response.headers } };
-    }
+  /** The response that says what has gone wrong. */
+  function failed(error: unknown, request: IncomingMessage, requestId: string): HttpResponse {
+    const apiError = toApiError(error);
+    log.failure(apiError, requestId);
+    return inForm(apiError, requestId, request);
   }
 
   function onMcpRequest(request: IncomingMessage, response: ServerResponse, requestId: string): void {
@@ -203,27 +192,40 @@ export function createHttpServer(deps: Dependencies): Server {
     }
     const client = clientOf(request);
     const exchange = fault ?? toExchange(request, client, path);
-    answer(request, exchange, requestId)
-      .then(async (answered) => {
-        // Answered already when the connection broke down in the middle of the body.
-        if (response.headersSent || response.destroyed) {
-          if (answered.stream) await discard(answered.stream);
-          return;
-        }
-        if (fault) response.setHeader('Connection', 'close');
-        const note = () => {
-          const dispatched = exchange instanceof ApiError ? undefined : exchange;
-          const operation = dispatched?.operation.operationId ?? NO_OPERATION;
-          metrics.observeRequest(operation, answered.status, startedAt);
-          log.answered(request, client, dispatched, answered, requestId);
-        };
-        // How long a client listens says nothing about us.
-        const endless = answered.mediaType === EVENT_STREAM;
-        if (endless) note();
-        await writeResponse(response, requestId, answered);
-        if (!endless) note();
-      })
-      .catch(unwritten(response, requestId));
+    const isOperation = !(exchange instanceof ApiError);
+
+    async function respond(answered: HttpResponse): Promise<void> {
+      // Answered already when the connection broke down in the middle of the body.
+      if (response.headersSent || response.destroyed) {
+        if (answered.stream) await discard(answered.stream);
+        return;
+      }
+      if (fault) response.setHeader('Connection', 'close');
+      const note = () => {
+        const operation = isOperation ? exchange.operation.operationId! : NO_OPERATION;
+        metrics.observeRequest(operation, answered.status, startedAt);
+        log.answered(request, client, isOperation ? exchange : undefined, answered, requestId);
+      };
+      // How long a client listens says nothing about us.
+      const endless = answered.mediaType === EVENT_STREAM;
+      if (endless) note();
+      await writeResponse(response, requestId, answered);
+      if (!endless) note();
+    }
+
+    if (!isOperation) {
+      respond(failed(exchange, request, requestId)).catch(unwritten(response, requestId));
+      return;
+    }
+    respondInTime(
+      openScope(client, deps.deadlineMs),
+      () => run(exchange),
+      (outcome) => {
+        const answered = 'error' in outcome ? failed(outcome.error, request, requestId) : outcome.response;
+        const headers = { ...exchange.answerHeaders, ...answered.headers };
+        respond({ ...answered, headers }).catch(unwritten(response, requestId));
+      },
+    );
   }
 
   const server = createServer(

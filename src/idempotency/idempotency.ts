@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
 import { createResealer } from '../platform/database/reseal.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { RequestScope } from '../platform/request-scope.ts';
+import { currentTenant } from '../platform/request-scope.ts';
 import * as store from './idempotency-store.ts';
 
 /** How long a repeated request gets the first one's answer. */
@@ -100,7 +100,7 @@ export function createIdempotency({ knex, inOneTransaction, keyring, clock }: De
         });
         return { answer, replayed: false };
       };
-      return limit.run(RequestScope.current()?.tenant ?? owner, () => inOneTransaction(inTransaction));
+      return limit.run(currentTenant(owner), () => inOneTransaction(inTransaction));
     },
 
     clearExpired: () => store.clearExpiredAnswers(knex, clock.now(), CLEARED_AT_ONCE),

@@ -3,7 +3,7 @@ import * as argon2 from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { ApiError } from '../errors/api-error.ts';
 import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
-import { RequestScope } from '../platform/request-scope.ts';
+import { currentTenant } from '../platform/request-scope.ts';
 import { isBcrypt, OWN_PREFIX } from './password-state.ts';
 
 export { importFault, passwordState, unusableHash, type PasswordState } from './password-state.ts';
@@ -66,7 +66,6 @@ export async function createPasswords({ hash, verify }: Argon2 = argon2): Promis
     refusal,
   });
   const ofDevelopers = createConcurrencyLimit({ atOnce: 1, ofOneWaiting: CONCURRENT + WAITING - 1, refusal });
-  const tenant = () => RequestScope.current()?.tenant ?? '';
   let refused = 0;
   const decoy = await hash('no account has this password', PARAMETERS);
 
@@ -85,7 +84,7 @@ export async function createPasswords({ hash, verify }: Argon2 = argon2): Promis
 
   function queued<Result>(work: () => Promise<Result>): Promise<Result> {
     assertRoom();
-    return limit.run(tenant(), work);
+    return limit.run(currentTenant(), work);
   }
 
   return {
@@ -97,13 +96,13 @@ export async function createPasswords({ hash, verify }: Argon2 = argon2): Promis
     }),
     hash: async (password) => queued(() => hash(password, PARAMETERS)),
     hashFor: (developerId, password) =>
-      ofDevelopers.run(developerId, () => limit.run(tenant(), () => hash(password, PARAMETERS))),
+      ofDevelopers.run(developerId, () => limit.run(currentTenant(), () => hash(password, PARAMETERS))),
     verify: async (stored, password) => {
       if (stored === undefined || stored.startsWith(OWN_PREFIX)) {
         const matches = await queued(() => verify(stored ?? decoy, password));
         return { valid: stored !== undefined && matches };
       }
-      return imported.run(tenant(), async () => {
+      return imported.run(currentTenant(), async () => {
         if (!(await matchesImported(stored, password))) return { valid: false };
         return { valid: true, rehashed: await hash(password, PARAMETERS) };
       });

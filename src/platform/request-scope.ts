@@ -9,7 +9,16 @@ export class DeadlineExceededError extends Error {
   }
 }
 
+/** How often deadlines are looked at: one is noticed so much later at most. A timer for each request would cost more than the rest. */
+const SWEEP_MS = 25;
+
 const current = new AsyncLocalStorage<RequestScope | undefined>();
+
+/** Scopes whose deadline is still ahead, each in its place. */
+const open: (RequestScope | undefined)[] = [];
+/** Places without a scope. */
+const vacant: number[] = [];
+let sweeper: NodeJS.Timeout | undefined;
 
 /**
  * What all work for one request shares, wherever it goes on: until when it must be done, and whose share of limited resources
@@ -17,14 +26,14 @@ const current = new AsyncLocalStorage<RequestScope | undefined>();
  */
 export class RequestScope {
   readonly #arrivedAt = performance.now();
-  readonly #expired = Promise.withResolvers<never>();
   #tenant: string | (() => string);
   #endsAt: number;
-  #timer: NodeJS.Timeout | undefined;
   /** How many waits for the client are under way, and since when. */
   #waits = 0;
   #waitingSince = 0;
   #isOver = false;
+  #onDeadline: ((error: DeadlineExceededError) => void)[] | undefined;
+  readonly #place = vacant.pop() ?? open.length;
 
   /**
    * @param limitMs from now on
@@ -33,8 +42,18 @@ export class RequestScope {
   constructor(limitMs: number, tenant: () => string) {
     this.#tenant = tenant;
     this.#endsAt = this.#arrivedAt + limitMs;
-    this.#expired.promise.catch(() => {});
-    this.#arm();
+    open[this.#place] = this;
+    sweeper ??= current.run(undefined, () => setInterval(RequestScope.#sweep, SWEEP_MS).unref());
+  }
+
+  static #sweep(this: void): void {
+    if (vacant.length === open.length) {
+      clearInterval(sweeper);
+      sweeper = undefined;
+      return;
+    }
+    const now = performance.now();
+    for (const scope of open) if (scope && scope.#waits === 0 && scope.#endsAt <= now) scope.#end();
   }
 
   /** The scope of the caller; undefined for work of the service's own. */
@@ -72,38 +91,39 @@ export class RequestScope {
   /** Sets another limit, counted from the arrival of the request. */
   limit(limitMs: number): void {
     this.#endsAt = this.#arrivedAt + limitMs;
-    this.#arm();
   }
 
   /** Takes the deadline away: the response is on its way. Without effect once the deadline has passed. */
   lift(): void {
     this.#endsAt = Infinity;
-    clearTimeout(this.#timer);
+    this.#leave();
   }
 
   /** Waits for the client, such as for more of its body, which does not count. */
-  async excluding<Result>(wait: Promise<Result>): Promise<Result> {
+  excluding<Result>(wait: Promise<Result>): Promise<Result> {
     if (this.#waits === 0) this.#waitingSince = performance.now();
     this.#waits += 1;
-    try {
-      return await wait;
-    } finally {
+    const end = () => {
       this.#waits -= 1;
-      if (this.#waits === 0) {
-        this.#endsAt += performance.now() - this.#waitingSince;
-        this.#arm();
-      }
-    }
+      if (this.#waits === 0) this.#endsAt += performance.now() - this.#waitingSince;
+    };
+    // Before the caller goes on: its reaction is the later one.
+    wait.then(end, end);
+    return wait;
   }
 
   /** @throws DeadlineExceededError when the deadline passes first; the work is then left to end by itself */
   race<Result>(work: Promise<Result>): Promise<Result> {
-    return Promise.race([work, this.#expired.promise]);
+    return new Promise((resolve, reject) => {
+      work.then(resolve, reject);
+      this.onDeadline(reject);
+    });
   }
 
   /** Calls back once, if the deadline passes. */
   onDeadline(callback: (error: DeadlineExceededError) => void): void {
-    this.#expired.promise.catch(callback);
+    if (this.#isOver) callback(new DeadlineExceededError());
+    else (this.#onDeadline ??= []).push(callback);
   }
 
   /** @throws DeadlineExceededError when the deadline has passed */
@@ -111,20 +131,25 @@ export class RequestScope {
     if (this.remainingMs <= 0) throw new DeadlineExceededError();
   }
 
-  #arm(): void {
-    clearTimeout(this.#timer);
-    if (this.#isOver || this.#endsAt === Infinity) return;
-    this.#timer = setTimeout(() => this.#onTimer(), Math.max(this.#endsAt - performance.now(), 0));
-    this.#timer.unref();
+  #end(): void {
+    this.#isOver = true;
+    this.#leave();
+    for (const callback of this.#onDeadline ?? []) callback(new DeadlineExceededError());
   }
 
-  #onTimer(): void {
-    // The end of the wait sets it again.
-    if (this.#waits > 0) return;
-    if (this.#endsAt - performance.now() > 1) return this.#arm();
-    this.#isOver = true;
-    this.#expired.reject(new DeadlineExceededError());
+  #leave(): void {
+    if (open[this.#place] !== this) return;
+    open[this.#place] = undefined;
+    vacant.push(this.#place);
   }
+}
+
+/**
+ * Whose share of limited resources the caller takes.
+ * @param otherwise whose it is when the work is for no request
+ */
+export function currentTenant(otherwise = ''): string {
+  return RequestScope.current()?.tenant ?? otherwise;
 }
 
 /** Waits for the client without counting it, where the caller works for a request. */

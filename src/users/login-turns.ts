@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createConcurrencyLimit } from '../platform/concurrency-limit.ts';
-import { RequestScope } from '../platform/request-scope.ts';
+import { currentTenant } from '../platform/request-scope.ts';
 
 /**
  * Sessions of one user begin one after the other, and each holds a connection while it waits for the one before: most
@@ -37,13 +37,13 @@ export function createLoginTurns(clock: Clock): LoginTurns {
     ofOneAtOnce: OF_APPLICATION_AT_ONCE,
     refusal,
   });
-  const tenant = () => RequestScope.current()?.tenant ?? '';
   const now = () => clock.now().getTime();
 
   return {
     assertRoom(account) {
       const { running, waiting } = lines.load(account);
-      if (running + waiting >= OF_ONE || limit.load(tenant()).waiting >= OF_APPLICATION) throw refusal();
+      if (running + waiting >= OF_ONE || limit.load(currentTenant()).waiting >= OF_APPLICATION)
+        throw refusal();
     },
 
     take(account, work) {
@@ -52,7 +52,7 @@ export function createLoginTurns(clock: Clock): LoginTurns {
         if (now() > latest) throw refusal();
         return work();
       };
-      return lines.run(account, () => limit.run(tenant(), turn));
+      return lines.run(account, () => limit.run(currentTenant(), turn));
     },
   };
 }

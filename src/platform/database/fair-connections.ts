@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createConcurrencyLimit } from '../concurrency-limit.ts';
-import { DeadlineExceededError, RequestScope } from '../request-scope.ts';
+import { currentTenant, DeadlineExceededError, RequestScope } from '../request-scope.ts';
 import { DatabaseUnavailableError } from './errors.ts';
 
 /** A request that has waited so long for a connection is refused. */
@@ -38,18 +38,22 @@ export function shareConnections(
     refusal: () => new DatabaseUnavailableError(),
   });
 
+  /** Clients that keep to the deadline. */
+  const keeping = new WeakSet<pg.PoolClient>();
+
   return {
     waiting: () => limit.load().waiting,
 
     async connect() {
-      const giveBack = await limit.acquire(RequestScope.current()?.tenant ?? OWN);
+      const giveBack = await limit.acquire(currentTenant(OWN));
       try {
         const client = await pool.connect();
         const { query, release } = client;
-        client.query = keepDeadline(query.bind(client) as Query, statementTimeoutMs) as typeof query;
+        if (!keeping.has(client)) {
+          keeping.add(client);
+          client.query = keepDeadline(query.bind(client) as Query, statementTimeoutMs) as typeof query;
+        }
         client.release = (destroy) => {
-          // Its own method again.
-          delete (client as { query?: unknown }).query;
           giveBack();
           release.call(client, destroy);
         };
