@@ -2,8 +2,11 @@ import { addressBlock, type Client } from '../platform/address.ts';
 import { RequestScope, type DeadlineExceededError } from '../platform/request-scope.ts';
 import { discard, type HttpResponse } from './response.ts';
 
-/** Every request is answered within so long, unless the contract gives its operation another limit (`x-time-limit`). */
-const DEADLINE_MS = 5_000;
+/**
+ * Every request is answered within 5 s, unless the contract gives its operation another limit (`x-time-limit`). The rest is
+ * for noticing the deadline and for writing the response.
+ */
+const DEADLINE_MS = 4_900;
 
 /** The scope of a request that has just arrived. */
 export function openScope(client: Client, deadlineMs = DEADLINE_MS): RequestScope {

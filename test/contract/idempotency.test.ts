@@ -157,18 +157,16 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
       expect(stranger.body?.['code']).not.toBe('IDEMPOTENCY_KEY_REUSED');
     });
 
-    test.each([
-      ['', 400],
-      [operation.operationId.padEnd(256, 'x'), 400],
-      ['with space', 400],
-      ['ü', 400],
+    test('takes keys of 1 to 255 visible characters', async () => {
+      const [one, other] = [await requestOf(operation), await requestOf(operation)];
+      for (const key of ['', operation.operationId.padEnd(256, 'x'), 'with space', 'ü']) {
+        expect((await one.send(key)).status, key).toBe(400);
+      }
       // Keys of their own: there is one administrator.
-      [operation.operationId.padEnd(255, 'x'), 200],
-      [`!~${operation.operationId}`, 200],
-    ])('takes the key %j or not', async (key, status) => {
-      const { send } = await requestOf(operation);
-      const answer = await send(key);
-      expect(Math.floor(answer.status / 100)).toBe(status / 100);
+      const longest = await one.send(operation.operationId.padEnd(255, 'x'));
+      expect(Math.floor(longest.status / 100)).toBe(2);
+      const marks = await other.send(`!~${operation.operationId}`);
+      expect(Math.floor(marks.status / 100)).toBe(2);
     });
   },
 );
