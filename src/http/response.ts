@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { writeLive } from './live-response.ts';
 
 /** An answer before it is written: JSON of its body, a text, or a stream. */
 export interface HttpResponse {
@@ -14,6 +15,8 @@ export interface HttpResponse {
   readonly stream?: AsyncIterable<string | Uint8Array> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
+
+export const EVENT_STREAM = 'text/event-stream';
 
 /** A client that takes nothing of a download for so long is gone. */
 const TAKEN_WITHIN_MS = 30_000;
@@ -73,7 +76,9 @@ export async function writeResponse(
     }
     // What has an end must get there; an endless stream may be quiet.
     if ('Content-Length' in headers) response.setTimeout(TAKEN_WITHIN_MS, () => response.destroy());
-    return pipeline(stream, response);
+    return mediaType === EVENT_STREAM && stream instanceof Readable
+      ? writeLive(stream, response)
+      : pipeline(stream, response);
   }
   if (mediaType === undefined) {
     response.writeHead(status, headers).end();

@@ -24,7 +24,7 @@ import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
 import { openScope, respondInTime } from './request-deadline.ts';
 import { PROBLEM_JSON, toApiError } from './problem.ts';
-import { begin, discard, writeResponse, type HttpResponse } from './response.ts';
+import { begin, discard, EVENT_STREAM, writeResponse, type HttpResponse } from './response.ts';
 import { createSeenPath } from './seen-path.ts';
 import { pathOf, searchOf } from './target.ts';
 
@@ -36,7 +36,6 @@ const KEEP_ALIVE_MS = 75_000;
 const NO_OPERATION = 'none';
 /** And what of messages of MCP that call no tool. */
 const MCP = 'mcp';
-const EVENT_STREAM = 'text/event-stream';
 
 interface Dependencies {
   readonly contract: Contract;

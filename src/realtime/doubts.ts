@@ -5,11 +5,13 @@ import { isWithin } from '../platform/address.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createPace } from '../platform/pace.ts';
 import { repeatedly } from '../platform/repeatedly.ts';
+import { createSlices } from '../platform/slices.ts';
 import type { Sessions, Verification } from '../sessions/sessions.ts';
 import type { Listeners, SessionListener } from './listeners.ts';
 
 /** Sessions that one statement asks about. */
 export const CHECKED_AT_ONCE = 250;
+const PUT_OFF = 'a check of listening sessions was put off';
 /** Switches that may shut out a session that was let in before. */
 const SWITCHES = ['pause_sessions', 'require_subscription', 'block_vpn', 'vpn_fail_closed'];
 
@@ -24,8 +26,15 @@ interface Dependencies {
 
 /** Asks the database anew about sessions that listen, when something has happened that may shut them out. */
 export interface Doubts {
-  /** Takes an event that may raise doubts. */
+  /** Takes an event that may raise doubts about sessions other than those that it tells. */
   note(event: PublishedEvent): void;
+  /** Whether an event raises doubts about all sessions that it tells. */
+  isAboutAll(event: PublishedEvent): boolean;
+  /**
+   * Tells sessions of an event that raises doubts about them, each together with its refusal if it may not go on: one write to
+   * its connection instead of two. While the database is away they are told of the event, and the doubts stay.
+   */
+  tellAll(some: readonly SessionListener[], tell: (listener: SessionListener) => void): Promise<void>;
   /** Takes the time: a subscription that has ended by now raises doubts about its user's sessions. */
   noteTime(now: Date): void;
   start(): { stop(): Promise<void> };
@@ -36,6 +45,7 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
   const doubted = new Set<SessionListener>();
   /** What those had who were asked about; the others still have what they came with. */
   const subscriptions = new WeakMap<SessionListener, Verification['subscription']>();
+  const inSlices = createSlices();
   let wake = () => {};
 
   /** Of all who listen, only those whom a ban hits are asked about. */
@@ -64,47 +74,83 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
   }
 
   /** While the database is away this fails, and the doubts stay. */
-  async function check(some: readonly SessionListener[]): Promise<void> {
+  async function ask(some: readonly SessionListener[]) {
+    if (some.length === 0) return [];
     // What raises a doubt from here on is not known to the statement below.
     for (const listener of some) doubted.delete(listener);
-    const outcomes = await sessions
-      .recheckAll(some.map(({ session, client }) => ({ sessionDigest: session.sessionDigest, client })))
-      .catch((error: unknown) => {
-        for (const listener of some) doubted.add(listener);
-        throw error;
+    const listening = some.map(({ session, client }) => ({ sessionDigest: session.sessionDigest, client }));
+    return sessions.recheckAll(listening).catch((error: unknown) => {
+      for (const listener of some) doubted.add(listener);
+      throw error;
+    });
+  }
+
+  function settle(listener: SessionListener, outcome: Verification | ApiError): void {
+    const isError = outcome instanceof ApiError;
+    subscriptions.set(listener, isError ? { status: 'none' } : outcome.subscription);
+    // A session or an application that has ended has an event of its own on its way.
+    if (isError && outcome.status === 403) refuse(listener, outcome.code);
+  }
+
+  /** Asks about batch after batch, of each while the outcomes of the one before are handed out. */
+  async function check(
+    nextBatch: () => readonly SessionListener[],
+    tell: (listener: SessionListener) => void = () => {},
+  ): Promise<void> {
+    let batch = nextBatch();
+    let asking = ask(batch);
+    while (batch.length > 0) {
+      const outcomes = await asking;
+      const following = nextBatch();
+      asking = ask(following);
+      // Awaited above, but perhaps only after it has failed.
+      asking.catch(() => {});
+      await inSlices(batch, (listener, place) => {
+        tell(listener);
+        settle(listener, outcomes[place]!);
       });
-    const pace = createPace();
-    for (const [place, listener] of some.entries()) {
-      const outcome = outcomes[place]!;
-      const isError = outcome instanceof ApiError;
-      subscriptions.set(listener, isError ? { status: 'none' } : outcome.subscription);
-      // A session or an application that has ended has an event of its own on its way.
-      if (isError && outcome.status === 403) refuse(listener, outcome.code);
-      await pace();
+      batch = following;
     }
   }
 
   async function work(): Promise<boolean> {
     await findHit();
-    const some = [...take(doubted, CHECKED_AT_ONCE)];
-    if (some.length > 0) await check(some);
-    return doubted.size > 0;
+    await check(() => [...take(doubted, CHECKED_AT_ONCE)]);
+    return newBans.size > 0 || doubted.size > 0;
   }
 
   return {
     note({ type, appId, userId, data }) {
-      if (listeners.sessionsOf(appId).length === 0) return;
-      const changed = (data['changed'] ?? []) as readonly string[];
-      if (type === 'ban.created') newBans.set(String(data['ban_id']), appId);
-      else if (
-        type === 'application.paused' ||
-        (type.startsWith('application.') && changed.some((name) => SWITCHES.includes(name)))
-      ) {
-        for (const listener of listeners.sessionsOf(appId)) doubted.add(listener);
+      if (type === 'ban.created' && listeners.sessionsOf(appId).length > 0) {
+        newBans.set(String(data['ban_id']), appId);
       } else if (type === 'user.subscription_reduced' && userId !== null) {
         for (const listener of listeners.sessionsOfUser(appId, userId)) doubted.add(listener);
       } else return;
       wake();
+    },
+
+    isAboutAll({ type, data }) {
+      const changed = (data['changed'] ?? []) as readonly string[];
+      return (
+        type === 'application.paused' ||
+        (type.startsWith('application.') && changed.some((name) => SWITCHES.includes(name)))
+      );
+    },
+
+    async tellAll(some, tell) {
+      let asked = 0;
+      let told = 0;
+      const tellNext = (listener: SessionListener) => {
+        told += 1;
+        tell(listener);
+      };
+      try {
+        await check(() => some.slice(asked, (asked += CHECKED_AT_ONCE)), tellNext);
+      } catch (error) {
+        logger.debug({ err: error }, PUT_OFF);
+        for (const listener of some.slice(asked)) doubted.add(listener);
+        await inSlices(some.slice(told), tell);
+      }
     },
 
     noteTime(now) {
@@ -119,9 +165,7 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
     },
 
     start() {
-      const working = repeatedly(work, (error) =>
-        logger.debug({ err: error }, 'a check of listening sessions was put off'),
-      );
+      const working = repeatedly(work, (error) => logger.debug({ err: error }, PUT_OFF));
       wake = () => working.wake();
       return working;
     },

@@ -17,14 +17,24 @@ export interface SessionListener extends Listener {
   readonly client: Client;
 }
 
+/** The listeners whom an event concerns. */
+export interface Concerned {
+  readonly sessions: readonly SessionListener[];
+  readonly developers: readonly Listener[];
+  /** Whether none of the sessions can go on. */
+  readonly endsSessions: boolean;
+  /** Whether the developers' streams end as well. */
+  readonly endsAll: boolean;
+}
+
 /** Everybody who listens on this node, found by what an event is about. */
 export interface Listeners {
   /** @returns takes it out again */
   addSession(listener: SessionListener): () => void;
   /** Adds one who is told of everything in an application. @returns takes it out again */
   addDeveloper(appId: string, listener: Listener): () => void;
-  /** @returns tells each listener whom an event concerns now */
-  concerned(event: PublishedEvent): readonly (() => void)[];
+  /** @returns the listeners whom an event concerns now */
+  concerned(event: PublishedEvent): Concerned;
   sessionsOf(appId: string): readonly SessionListener[];
   sessionsOfUser(appId: string, userId: string): readonly SessionListener[];
   sessions(): Iterable<SessionListener>;
@@ -63,14 +73,12 @@ export function createListeners(): Listeners {
 
     addDeveloper: (appId, listener) => developers.add(appId, listener),
 
-    concerned(event) {
-      const ends = endsSessions(event);
-      const gone = event.type === 'application.deleted';
-      return [
-        ...sessionsConcerned(event).map((listener) => () => listener.offer(event, ends)),
-        ...developers.members(event.appId).map((listener) => () => listener.offer(event, gone)),
-      ];
-    },
+    concerned: (event) => ({
+      sessions: sessionsConcerned(event),
+      developers: developers.members(event.appId),
+      endsSessions: endsSessions(event),
+      endsAll: event.type === 'application.deleted',
+    }),
 
     sessionsOf: (appId) => ofApplication.members(appId),
     sessionsOfUser: (appId, userId) => ofUser.members(`${appId} ${userId}`),

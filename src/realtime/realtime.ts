@@ -6,8 +6,8 @@ import type { Events } from '../events/events.ts';
 import { addressBlock, type Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import { createPace } from '../platform/pace.ts';
 import type { MqttServer } from '../platform/mqtt/index.ts';
+import { createSlices } from '../platform/slices.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { SessionIdentity, Sessions } from '../sessions/sessions.ts';
 import { createAnnouncements } from './announcements.ts';
@@ -24,8 +24,10 @@ const STREAMS_A_DEVELOPER = 100;
 const LISTENERS_A_SESSION = 5;
 /** Behind one address may be a whole house. */
 const MQTT_CLIENTS_AN_ADDRESS = 200;
-const SWEEP_MS = 1_000;
-const SWEEPS_A_BEAT = 15;
+/** So late may it be seen that something is over by now. */
+const SWEEP_MS = 250;
+const BEAT_MS = 1_000;
+const BEATS_APART = 15;
 
 /** What a developer's stream shows, and from where on. */
 export interface StreamRequest {
@@ -85,6 +87,7 @@ interface Dependencies {
 export function createRealtime(deps: Dependencies): Realtime {
   const { applications, sessions, bans, events, relay, mqtt, capacity, clock, logger } = deps;
   const listeners = createListeners();
+  const inSlices = createSlices();
   const places = createSeats(capacity);
   const holders = createSeats(Infinity);
   const doubts = createDoubts({ listeners, bans, sessions, refuse, logger });
@@ -147,34 +150,32 @@ export function createRealtime(deps: Dependencies): Realtime {
 
   function sweep(): void {
     const now = clock.now();
-    for (const listener of [...listeners.sessions()]) {
-      const { session } = listener;
-      if (session.expiresAt <= now) listener.finish(noticeTo(session, 'session.expired', {}));
-    }
+    const expired = [...listeners.sessions()].filter(({ session }) => session.expiresAt <= now);
+    void inSlices(expired, (listener) => listener.finish(noticeTo(listener.session, 'session.expired', {})));
     doubts.noteTime(now);
+  }
+
+  /** Each stream has its turn every 15 seconds, counted from its beginning. */
+  function beatDue(): void {
     const due: EventStream[] = [];
     for (const [stream, state] of streams) {
       state.age += 1;
-      if (state.age % SWEEPS_A_BEAT === 0) due.push(stream);
+      if (state.age % BEATS_APART === 0) due.push(stream);
     }
-    void beat(due);
+    // Many that were opened at once are due at once.
+    void inSlices(due, beat);
   }
 
-  /** Many that were opened at once are due at once. */
-  async function beat(due: readonly EventStream[]): Promise<void> {
-    const pace = createPace();
-    for (const stream of due) {
-      stream.beat();
-      // While the database is away, nobody can tell.
-      streams
-        .get(stream)
-        ?.stillHolds?.()
-        .then(
-          (holds) => holds || stream.finish(),
-          () => {},
-        );
-      await pace();
-    }
+  function beat(stream: EventStream): void {
+    stream.beat();
+    // While the database is away, nobody can tell.
+    streams
+      .get(stream)
+      ?.stillHolds?.()
+      .then(
+        (holds) => holds || stream.finish(),
+        () => {},
+      );
   }
 
   return {
@@ -262,18 +263,17 @@ export function createRealtime(deps: Dependencies): Realtime {
     connected: () => ({ streams: streams.size, mqtt: mqttClients }),
 
     start() {
-      const announcements = createAnnouncements(listeners, doubts.note, logger);
+      const announcements = createAnnouncements({ listeners, doubts, logger });
       const unfollow = relay.follow(announcements.add);
       const doubting = doubts.start();
-      const sweeping = setInterval(sweep, SWEEP_MS);
+      const watching = [setInterval(sweep, SWEEP_MS), setInterval(beatDue, BEAT_MS)];
       return {
         async stop() {
           places.close();
           unfollow();
-          clearInterval(sweeping);
-          for (const listener of listeners.all()) listener.finish();
-          for (const stream of streams.keys()) stream.finish();
-          await Promise.all([mqtt.close(), doubting.stop()]);
+          for (const interval of watching) clearInterval(interval);
+          const ended = inSlices([...listeners.all(), ...streams.keys()], (each) => each.finish());
+          await Promise.all([ended.then(() => mqtt.close()), doubting.stop()]);
         },
       };
     },

@@ -170,12 +170,11 @@ test('a session that is asked about anew after its end is told of the end, and n
     logger: { debug: () => {} } as never,
   });
   const doubting = doubts.start();
-  const event = { ...createLog(1).events[0]!, type: 'application.paused' as const };
-  doubts.note(event);
+  await doubts.tellAll([listener], () => {});
   // Asked again after the failure; its end is no refusal.
   await expect.poll(() => answers.length, { timeout: 5_000 }).toBe(1);
   expect(refused).toEqual([]);
-  doubts.note(event);
+  await doubts.tellAll([listener], () => {});
   await expect.poll(() => refused, { timeout: 5_000 }).toEqual(['VPN_BLOCKED']);
   await doubting.stop();
 });

@@ -5,6 +5,7 @@ import { ApiError } from '../../src/errors/api-error.ts';
 import type { PublishedEvent } from '../../src/events/events.ts';
 import { createAnnouncements } from '../../src/realtime/announcements.ts';
 import { CHECKED_AT_ONCE, createDoubts } from '../../src/realtime/doubts.ts';
+import { SLICE } from '../../src/platform/slices.ts';
 import { createListeners, type SessionListener } from '../../src/realtime/listeners.ts';
 import { ban, newApp, newSession } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -12,12 +13,16 @@ import { startTestService } from '../support/service.ts';
 const MANY = 10_000;
 const logger = { debug: () => {}, error: () => {} } as never;
 
-function newEvent(type: PublishedEvent['type'], data: PublishedEvent['data'] = {}): PublishedEvent {
+function newEvent(
+  type: PublishedEvent['type'],
+  data: PublishedEvent['data'] = {},
+  audience: PublishedEvent['audience'] = 'application',
+): PublishedEvent {
   return {
     eventId: `evt_${type}`,
     position: 1,
     type,
-    audience: 'application',
+    audience,
     appId: 'app_1',
     userId: null,
     sessionDigest: null,
@@ -41,31 +46,109 @@ function newListener(place: number, told: (what: string) => void = () => {}): Se
 }
 
 test.each([
-  ['a pause', newEvent('application.paused')],
-  ['a ban of their network', newEvent('ban.created', { ban_id: 'ban_1' })],
-])('after %s, 10,000 listeners are asked about in a statement for each batch', async (_what, event) => {
+  ['a pause', newEvent('application.paused'), ['evt_application.paused', 'ADDRESS_BANNED']],
+  ['a ban of their network', newEvent('ban.created', { ban_id: 'ban_1' }, 'developer'), ['ADDRESS_BANNED']],
+])(
+  'after %s, 10,000 listeners are asked about in a statement for each batch',
+  async (_what, event, expected) => {
+    const listeners = createListeners();
+    const heard = new Map<SessionListener, string[]>();
+    const note = (listener: SessionListener, what: string) =>
+      heard.set(listener, [...(heard.get(listener) ?? []), what]);
+    for (let place = 0; place < MANY; place += 1) {
+      const listener: SessionListener = newListener(place, (what) => note(listener, what));
+      listeners.addSession(listener);
+    }
+    let statements = 0;
+    let refused = 0;
+    const doubts = createDoubts({
+      listeners,
+      bans: { find: async () => ({ kind: 'network', network: '10.0.0.0/8' }) },
+      sessions: {
+        recheckAll: async (listening) => {
+          statements += 1;
+          await nextTurn();
+          return listening.map(() => new ApiError('ADDRESS_BANNED'));
+        },
+      },
+      refuse(listener, code) {
+        refused += 1;
+        note(listener, code);
+      },
+      logger,
+    });
+    const doubting = doubts.start();
+    createAnnouncements({ listeners, doubts, logger }).add(event);
+    await expect.poll(() => refused).toBe(MANY);
+    await doubting.stop();
+    expect(statements).toBe(Math.ceil(MANY / CHECKED_AT_ONCE));
+    expect(heard.size).toBe(MANY);
+    for (const what of heard.values()) expect(what).toEqual(expected);
+  },
+);
+
+test('a pause and the refusal behind it are told in one turn, so that they go out together', async () => {
   const listeners = createListeners();
-  for (let place = 0; place < MANY; place += 1) listeners.addSession(newListener(place));
-  let statements = 0;
-  const refused = new Set<SessionListener>();
+  let turn = 0;
+  let watching = true;
+  const watch = () => {
+    turn += 1;
+    if (watching) setImmediate(watch);
+  };
+  watch();
+  const toldIn = new Map<SessionListener, number>();
+  const refusedIn = new Map<SessionListener, number>();
+  for (let place = 0; place < 600; place += 1) {
+    const listener: SessionListener = newListener(place, () => toldIn.set(listener, turn));
+    listeners.addSession(listener);
+  }
   const doubts = createDoubts({
     listeners,
-    bans: { find: async () => ({ kind: 'network', network: '10.0.0.0/8' }) },
+    bans: { find: async () => undefined },
     sessions: {
       recheckAll: async (listening) => {
-        statements += 1;
         await nextTurn();
-        return listening.map(() => new ApiError('ADDRESS_BANNED'));
+        return listening.map(() => new ApiError('APPLICATION_PAUSED'));
+      },
+    },
+    refuse: (listener) => refusedIn.set(listener, turn),
+    logger,
+  });
+  createAnnouncements({ listeners, doubts, logger }).add(newEvent('application.paused'));
+  await expect.poll(() => refusedIn.size).toBe(600);
+  watching = false;
+  expect([...refusedIn]).toEqual([...toldIn]);
+  for (const inOneTurn of Map.groupBy(toldIn.values(), (each) => each).values())
+    expect(inOneTurn.length).toBeLessThanOrEqual(SLICE);
+});
+
+test('while the database is away, listeners are told of a pause, and are asked about later', async () => {
+  const listeners = createListeners();
+  const heard: string[] = [];
+  const refused = new Set<SessionListener>();
+  for (let place = 0; place < 600; place += 1)
+    listeners.addSession(newListener(place, (what) => heard.push(what)));
+  const answers = ['answer', 'fail'];
+  const doubts = createDoubts({
+    listeners,
+    bans: { find: async () => undefined },
+    sessions: {
+      recheckAll: async (listening) => {
+        await nextTurn();
+        if (answers.shift() === 'fail') throw new Error('the database is away');
+        return listening.map(() => new ApiError('APPLICATION_PAUSED'));
       },
     },
     refuse: (listener) => refused.add(listener),
     logger,
   });
+  createAnnouncements({ listeners, doubts, logger }).add(newEvent('application.paused'));
+  await expect.poll(() => heard.length).toBe(600);
+  expect(refused.size).toBe(CHECKED_AT_ONCE);
   const doubting = doubts.start();
-  doubts.note(event);
-  await expect.poll(() => refused.size).toBe(MANY);
+  await expect.poll(() => refused.size).toBe(600);
   await doubting.stop();
-  expect(statements).toBe(Math.ceil(MANY / CHECKED_AT_ONCE));
+  expect(heard).toHaveLength(600);
 });
 
 test('the database is asked once about many sessions, and once about bans of an application that has any', async () => {
@@ -126,7 +209,12 @@ test('events reach many listeners in their order, with turns of the event loop i
     );
   }
   const told: string[] = [];
-  const { add } = createAnnouncements(listeners, ({ eventId }) => told.push(eventId), logger);
+  const doubts = {
+    isAboutAll: () => false,
+    tellAll: async () => {},
+    note: ({ eventId }: PublishedEvent) => void told.push(eventId),
+  };
+  const { add } = createAnnouncements({ listeners, doubts, logger });
   const events = ['application.updated', 'application.paused', 'application.resumed'] as const;
   for (const type of events) add(newEvent(type));
   let turns = 0;
@@ -142,6 +230,22 @@ test('events reach many listeners in their order, with turns of the event loop i
   // Few are told at once.
   const few = createListeners();
   few.addSession(newListener(1));
-  createAnnouncements(few, ({ eventId }) => told.push(eventId), logger).add(newEvent('application.updated'));
+  createAnnouncements({ listeners: few, doubts, logger }).add(newEvent('application.updated'));
   expect(told).toHaveLength(4);
+});
+
+test('many events that each tell few leave turns of the event loop to others', async () => {
+  const listeners = createListeners();
+  const heard: string[] = [];
+  for (let place = 0; place < 5; place += 1)
+    listeners.addSession(newListener(place, (what) => heard.push(what)));
+  const doubts = { isAboutAll: () => false, tellAll: async () => {}, note: () => {} };
+  const { add } = createAnnouncements({ listeners, doubts, logger });
+  const ids = Array.from({ length: 100 }, (_, place) => `evt_${place}`);
+  for (const eventId of ids) add({ ...newEvent('variable.set'), eventId });
+  for (let before = 0; heard.length < 500; before = heard.length) {
+    await nextTurn();
+    expect(heard.length - before).toBeLessThanOrEqual(2 * SLICE);
+  }
+  expect(heard).toEqual(ids.flatMap((eventId) => Array<string>(5).fill(eventId)));
 });

@@ -281,7 +281,14 @@ export class MqttConnection extends Duplex {
 
   #writeBytes(bytes: Buffer): void {
     const socket = this.#socket;
-    if (socket.writable) socket.write(bytes);
+    if (socket.writable) {
+      // What comes in one turn of the event loop goes out in one piece.
+      if (socket.writableCorked === 0) {
+        socket.cork();
+        process.nextTick(() => socket.uncork());
+      }
+      socket.write(bytes);
+    }
     if (socket.writableLength > MAX_UNREAD_BYTES) this.destroy();
   }
 }

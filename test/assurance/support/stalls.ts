@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { Agent, request, type OutgoingHttpHeaders } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { bodyOf } from '../../support/exchange.ts';
 import { Api, type Answer, type CallOptions } from '../../support/api.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
@@ -11,6 +8,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { spawnService, temporaryFolder } from '../../support/processes.ts';
 import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../../support/service.ts';
 import { openPool } from './pool.ts';
+import { prepareWatch } from './stall-watch.ts';
 
 /** No request may hold the process for so long, in milliseconds of processor time. */
 export const LIMIT_MS = 50;
@@ -87,26 +85,23 @@ export class QuickApi extends Api {
 export async function startWatched() {
   const dataDir = await temporaryFolder(atFileEnd);
   const databaseUrl = await createTestDatabase();
-  const socketPath = join(dataDir, `${randomBytes(4).toString('hex')}.sock`);
-  const probePath = fileURLToPath(new URL('stall-probe.ts', import.meta.url));
+  const watch = prepareWatch(dataDir);
   const { api: spawned } = await spawnService(
     {
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
       MASTER_KEY,
       ADMIN_TOKEN,
-      NODE_OPTIONS: `--import=${probePath}`,
-      STALL_PROBE: socketPath,
+      ...watch.environment,
       LOG_LEVEL: 'error',
     },
     atFileEnd,
   );
   const api = new QuickApi(spawned.baseUrl);
-  const probe = connect(socketPath);
-  probe.on('error', () => {});
+  const probe = watch.begin();
   const knex = openPool(databaseUrl);
   atFileEnd(async () => {
-    probe.destroy();
+    probe.end();
     await knex.destroy();
   });
   const clock = { now: () => new Date() };
@@ -116,9 +111,9 @@ export async function startWatched() {
   async function heldBy({ send }: Attack): Promise<number> {
     let least = Infinity;
     for (let attempt = 0; attempt < ATTEMPTS && least > LIMIT_MS; attempt += 1) {
-      await longestOf(probe);
+      await probe.longest();
       await send();
-      least = Math.min(least, await longestOf(probe));
+      least = Math.min(least, await probe.longest());
     }
     return least;
   }
@@ -133,11 +128,11 @@ export async function startWatched() {
     /** Sends all of them, and those again that might have held the process. @returns those that do so each time */
     async stallsOf(attacks: readonly Attack[]): Promise<string[]> {
       const suspects: Attack[] = [];
-      await longestOf(probe);
+      await probe.longest();
       for (let start = 0; start < attacks.length; start += AT_ONCE) {
         const some = attacks.slice(start, start + AT_ONCE);
         for (const { send } of some) seen.add(await send());
-        if ((await longestOf(probe)) > LIMIT_MS) suspects.push(...some);
+        if ((await probe.longest()) > LIMIT_MS) suspects.push(...some);
       }
       const found: string[] = [];
       for (const suspect of suspects) {
@@ -168,16 +163,4 @@ function askForHealth(api: QuickApi): () => Promise<ReadonlySet<number>> {
     await asking;
     return statuses;
   };
-}
-
-/** The longest time that the loop was held since this was last asked. */
-function longestOf(probe: Socket): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const gone = () => reject(new Error('the service is gone'));
-    probe.once('close', gone).once('data', (line: Buffer) => {
-      probe.off('close', gone);
-      resolve(Number(line.toString()));
-    });
-    probe.write('\n');
-  });
 }

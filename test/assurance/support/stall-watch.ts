@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Watches the event loop of a service that runs as a process of its own. */
+export interface StallWatch {
+  /** The longest processor time, in milliseconds, that the loop was held in one piece since this was last asked. */
+  longest(): Promise<number>;
+  end(): void;
+}
+
+/**
+ * @param folder where the socket goes over which the process tells
+ * @returns what the process needs in its environment, and what begins the watch once it runs
+ */
+export function prepareWatch(folder: string): {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly begin: () => StallWatch;
+} {
+  const socketPath = join(folder, `${randomBytes(4).toString('hex')}.sock`);
+  const probePath = fileURLToPath(new URL('stall-probe.ts', import.meta.url));
+  return {
+    environment: { NODE_OPTIONS: `--import=${probePath}`, STALL_PROBE: socketPath },
+    begin() {
+      const probe = connect(socketPath);
+      probe.on('error', () => {});
+      return {
+        longest: () =>
+          new Promise((resolve, reject) => {
+            const gone = () => reject(new Error('the service is gone'));
+            probe.once('close', gone).once('data', (line: Buffer) => {
+              probe.off('close', gone);
+              resolve(Number(line.toString()));
+            });
+            probe.write('\n');
+          }),
+        end: () => void probe.destroy(),
+      };
+    },
+  };
+}

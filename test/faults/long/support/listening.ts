@@ -1,0 +1,182 @@
+import { connect, type Socket } from 'node:net';
+import mqtt from 'mqtt-packet';
+
+/**
+ * Thousands of clients that listen, as a process of its own: what they do with what they are sent must not slow down whoever
+ * measures. It takes one `Wanted`, says `Opened` when all of them listen, and `Told` when all of them have been told.
+ */
+export interface Wanted {
+  readonly httpPort: number;
+  readonly mqttPort: number;
+  readonly appId: string;
+  /** Ids of sessions, one for each client. */
+  readonly streams: readonly string[];
+  readonly mqttClients: readonly string[];
+  /** What each of them is to be told: the type of an event. */
+  readonly type: string;
+  /** Whether nothing may come after it. */
+  readonly isLast: boolean;
+}
+
+export interface Opened {
+  readonly opened: number;
+}
+
+export interface Told {
+  /** When the last of them read what it was told, in milliseconds of the machine's steady clock. */
+  readonly toldAt: number;
+  /** When the last of them read the end of its stream or connection; null when they go on. */
+  readonly endedAt: number | null;
+  /** Processor time that the clients have spent since they listened, in milliseconds. */
+  readonly cpuMs: number;
+}
+
+const OPENED_AT_ONCE = 50;
+const CLIENTS_AN_ADDRESS = 200;
+const STREAM_END = Buffer.from('0\r\n\r\n');
+
+/** One for all: what is in it has been dealt with before the next read. */
+const buffer = Buffer.alloc(64 * 1024);
+const steadyNow = () => Number(process.hrtime.bigint()) / 1e6;
+
+process.once('message', (wanted: Wanted) => {
+  const clients = [
+    ...wanted.streams.map((sessionId) => () => openStream(wanted, sessionId)),
+    ...wanted.mqttClients.map((sessionId, place) => () => openMqtt(wanted, sessionId, place)),
+  ];
+  void openAll(clients).then(() => {
+    began = process.cpuUsage();
+    listening = clients.length;
+    process.send!({ opened: listening } satisfies Opened);
+  });
+});
+
+let began = process.cpuUsage();
+let listening = Infinity;
+let told = 0;
+let ended = 0;
+let toldAt = 0;
+let endedAt = 0;
+
+async function openAll(clients: readonly (() => Promise<void>)[]): Promise<void> {
+  for (let first = 0; first < clients.length; first += OPENED_AT_ONCE)
+    await Promise.all(clients.slice(first, first + OPENED_AT_ONCE).map((open) => open()));
+}
+
+/** What has come for a client since it listens: complete until it was told, and in part behind it. */
+class Inbox {
+  readonly #wanted: Wanted;
+  readonly #type: Buffer;
+  #before = '';
+  #told = false;
+  #ended = false;
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+    this.#type = Buffer.from(wanted.type);
+  }
+
+  take(bytes: Buffer): void {
+    if (this.#told) return;
+    // What it is told comes in one piece.
+    if (!bytes.includes(this.#type)) return void (this.#before += bytes.toString('latin1'));
+    this.#told = true;
+    toldAt = steadyNow();
+    told += 1;
+    reportWhenAll(this.#wanted);
+  }
+
+  end(): void {
+    if (!this.#told) throw new Error(`ended before it was told, after ${this.#before}`);
+    if (this.#ended) throw new Error('ended twice');
+    this.#ended = true;
+    endedAt = steadyNow();
+    ended += 1;
+    reportWhenAll(this.#wanted);
+  }
+}
+
+function reportWhenAll({ isLast }: Wanted): void {
+  if (told < listening || (isLast && ended < listening)) return;
+  const { user, system } = process.cpuUsage(began);
+  const report = { toldAt, endedAt: isLast ? endedAt : null, cpuMs: (user + system) / 1000 };
+  process.send!(report satisfies Told);
+}
+
+/** Opens a connection. @returns what the server has sent first, and where the rest goes */
+function open(
+  port: number,
+  localAddress: string | undefined,
+  onBytes: (bytes: Buffer, socket: Socket) => void,
+  onEnd: () => void,
+): Socket {
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    ...(localAddress !== undefined && { localAddress }),
+    onread: {
+      buffer,
+      callback(length) {
+        onBytes(buffer.subarray(0, length), socket);
+        return true;
+      },
+    },
+  });
+  socket.on('end', onEnd).on('error', () => {});
+  return socket;
+}
+
+function openStream(wanted: Wanted, sessionId: string): Promise<void> {
+  const inbox = new Inbox(wanted);
+  const ready = Promise.withResolvers<void>();
+  let isOpen = false;
+  const onBytes = (bytes: Buffer) => {
+    if (!isOpen) {
+      const head = bytes.toString('latin1', 0, 15);
+      if (head !== 'HTTP/1.1 200 OK') return ready.reject(new Error(bytes.toString()));
+      isOpen = true;
+      ready.resolve();
+      return;
+    }
+    inbox.take(bytes);
+    const end = bytes.length - STREAM_END.length;
+    if (end >= 0 && bytes.compare(STREAM_END, 0, STREAM_END.length, end) === 0) inbox.end();
+  };
+  open(wanted.httpPort, undefined, onBytes, () => {}).write(
+    `GET /api/v2/client/events HTTP/1.1\r\nHost: latchkey.test\r\nAuthorization: Bearer ${sessionId}\r\n\r\n`,
+  );
+  return ready.promise;
+}
+
+function openMqtt(wanted: Wanted, sessionId: string, place: number): Promise<void> {
+  const inbox = new Inbox(wanted);
+  const ready = Promise.withResolvers<void>();
+  const { appId } = wanted;
+  const topics = [`latchkey/v2/apps/${appId}/events`, `latchkey/v2/apps/${appId}/sessions/${sessionId}`];
+  let packets = 0;
+  const onBytes = (bytes: Buffer, socket: Socket) => {
+    packets += 1;
+    if (packets === 1) {
+      if (bytes[3] !== 0) return ready.reject(new Error(`connack ${bytes.toString('hex')}`));
+      const subscriptions = topics.map((topic) => ({ topic, qos: 0 as const }));
+      return void socket.write(mqtt.generate({ cmd: 'subscribe', messageId: 1, subscriptions }));
+    }
+    if (packets > 2) return inbox.take(bytes);
+    if (bytes.at(-1) !== 0) return ready.reject(new Error(`suback ${bytes.toString('hex')}`));
+    ready.resolve();
+  };
+  const localAddress = `127.0.0.${2 + Math.floor(place / CLIENTS_AN_ADDRESS)}`;
+  open(wanted.mqttPort, localAddress, onBytes, () => wanted.isLast && inbox.end()).write(
+    mqtt.generate({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clean: true,
+      clientId: '',
+      keepalive: 0,
+      username: appId,
+      password: Buffer.from(sessionId),
+    }),
+  );
+  return ready.promise;
+}
