@@ -110,7 +110,8 @@ describe('the stream', () => {
     await api.call('DELETE', `/api/v2/dev/tokens/${body.token_id}`, undefined, { token: app.token });
     // It is asked at the next beat.
     expect(await stream.ended).toBe('end');
-    expect(control.comments()).toBeGreaterThan(0);
+    // Its own beat may be a second later.
+    await expect.poll(() => control.comments(), { timeout: 5_000 }).toBeGreaterThan(0);
     await app.patch({ name: 'still here' });
     await control.next('application.updated');
   });
