@@ -1,3 +1,4 @@
+import { operatorFault } from './platform/database/errors.ts';
 import { StartupError } from './platform/startup-error.ts';
 
 const exitAtOnce = (signal: NodeJS.Signals): void => process.exit(signal === 'SIGINT' ? 130 : 143);
@@ -12,8 +13,9 @@ export async function runCommand(command: () => Promise<void>, { signals = true 
   try {
     await command();
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    process.stderr.write(`latchkey: ${error.message}\n`);
+    const line = error instanceof StartupError ? error.message : operatorFault(error);
+    if (line === undefined) throw error;
+    process.stderr.write(`latchkey: ${line}\n`);
     process.exitCode = 1;
   }
 }

@@ -39,12 +39,12 @@ const HONORED: Readonly<Record<string, Reader>> = {
   sslnegotiation: (value, config) =>
     (config.sslnegotiation = oneOf(value, ['postgres', 'direct']) as 'postgres' | 'direct'),
   sslrootcert: (value, _config, tls) => {
-    if (value !== 'system') tls.ca = readFileSync(value);
+    if (value !== 'system') tls.ca = contentOf(value);
   },
-  sslcert: (value, _config, tls) => (tls.cert = readFileSync(value)),
-  sslkey: (value, _config, tls) => (tls.key = readFileSync(value)),
+  sslcert: (value, _config, tls) => (tls.cert = contentOf(value)),
+  sslkey: (value, _config, tls) => (tls.key = contentOf(value)),
   sslpassword: (value, _config, tls) => (tls.passphrase = value),
-  sslcrl: (value, _config, tls) => (tls.crl = readFileSync(value)),
+  sslcrl: (value, _config, tls) => (tls.crl = contentOf(value)),
   sslsni: (value) => void oneOf(value, ['1']),
   sslcompression: (value) => void oneOf(value, ['0']),
   ssl_min_protocol_version: (value, _config, tls) => (tls.minVersion = tlsVersion(value)),
@@ -164,4 +164,12 @@ function invalid(setting: string): StartupError {
   return new StartupError(
     `${setting} is not an address of a PostgreSQL, such as postgresql://user:password@host:5432/latchkey, with %40, %2F and the like for signs in its parts.`,
   );
+}
+
+function contentOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(`names a file that cannot be read: ${(error as Error).message}`, { cause: error });
+  }
 }

@@ -83,6 +83,26 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
+/**
+ * What an operator can mend of the database, in one line: it cannot be used just now, or its account may do too little.
+ * @returns undefined for any other error
+ */
+export function operatorFault(error: unknown): string | undefined {
+  const { code, message = '', cause } = (error ?? {}) as ErrorLike;
+  if (isUnavailable(error)) {
+    return `The database cannot be used: ${oneLine(cause === undefined ? message : String(cause))}.`;
+  }
+  // 42P07 is a table that the account cannot see.
+  if (code !== '42501' && code !== '42P07') return undefined;
+  return `The database refuses what its account must do: ${oneLine(message)}.`;
+}
+
+/** A message without the statement that knex puts in front. */
+function oneLine(message: string): string {
+  const at = message.lastIndexOf(' - ');
+  return message.slice(at < 0 ? 0 : at + 3).replaceAll(/\s+/g, ' ');
+}
+
 /** Whether a lock that was not to be waited for was held by somebody else. */
 export function isLockedOut(error: unknown): boolean {
   return some(error, ({ code }) => code === '55P03');

@@ -14,7 +14,7 @@ import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, type SessionSettings } from '
 
 export { openDatabaseClock, SKEW_LIMIT_MS } from './database-clock.ts';
 export { DataFolderInUseError } from './data-folder-lock.ts';
-export { isLockedOut, isUnavailable, isUniqueViolation, isUnstorableInput } from './errors.ts';
+export { isLockedOut, isUnavailable, isUniqueViolation, isUnstorableInput, operatorFault } from './errors.ts';
 
 const STATEMENT_TIMEOUT_MS = 2_000;
 const MAX_CONNECTIONS = 10;

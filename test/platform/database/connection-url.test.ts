@@ -189,3 +189,9 @@ describe('sslmode decides what is looked at', () => {
     expect(parse(BASE)).not.toHaveProperty('ssl');
   });
 });
+
+test('a file that cannot be read is named by its parameter', () => {
+  expect(() => parse(`${BASE}?sslmode=verify-full&sslrootcert=/nothing/here`)).toThrow(
+    /^DATABASE_URL: the parameter sslrootcert names a file that cannot be read: ENOENT/,
+  );
+});

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { atFileEnd } from '../support/at-file-end.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { runToEnd } from '../support/processes.ts';
+import { createEmptyDatabase } from './empty-database.ts';
+
+const [START, MIGRATE, SEED, RESTORED] = [
+  'src/main.ts',
+  'src/migrate.ts',
+  'src/seed.ts',
+  'src/restored.ts',
+] as const;
+const settings = { MASTER_KEY: randomBytes(32).toString('base64'), LOG_LEVEL: 'error' };
+
+/** The parts of an address of the tests' server, whose host is the folder of a Unix socket. */
+const partsOf = (url: string) => new URL(url.replace('postgresql:///', 'postgresql://host/'));
+
+/** A way to the server by TCP on which statements are read along. @returns its address, and the statements so far */
+async function listenIn(url: string) {
+  const parts = partsOf(url);
+  const { host, port, user } = Object.fromEntries(parts.searchParams);
+  let heard = '';
+  const server = createServer((client) => {
+    const upstream = connect(`${host}/.s.PGSQL.${port}`);
+    client.on('data', (part) => (heard += part.toString('latin1')));
+    client.on('error', () => upstream.destroy()).pipe(upstream);
+    upstream.on('error', () => client.destroy()).pipe(client);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return {
+    url: `postgresql://${user}@127.0.0.1:${(server.address() as AddressInfo).port}${parts.pathname}`,
+    heard: () => heard,
+  };
+}
+
+/** What a refused start is told. */
+interface Refusal {
+  readonly environment: Record<string, string>;
+  readonly line: RegExp;
+  /** Every program unless told. */
+  readonly scripts?: readonly string[];
+}
+
+const SCHEMA = /create table|alter table|create index/i;
+
+describe.each([MIGRATE, SEED, RESTORED])('node %s', (script) => {
+  test('changes the schema past the pooler alone', async () => {
+    const DATABASE_DIRECT_URL = await createEmptyDatabase(atFileEnd);
+    const pooled = await listenIn(DATABASE_DIRECT_URL);
+    const environment = { ...settings, DATABASE_URL: pooled.url, DATABASE_DIRECT_URL };
+    expect(await runToEnd(environment, script)).toMatchObject({ code: 0, stderr: '' });
+    expect(pooled.heard()).not.toMatch(SCHEMA);
+    // What one transaction does for all rows may take long, which only the direct way lets it.
+    if (script === RESTORED) expect(pooled.heard()).not.toMatch(/update webhook_deliveries/i);
+    const database = await connectTo(DATABASE_DIRECT_URL);
+    expect((await database.query('select from applications')).rowCount).toBe(script === SEED ? 1 : 0);
+  });
+});
+
+describe('an address that does not serve is refused in one line', async () => {
+  const good = await createTestDatabase();
+  const weak = `weak_${randomBytes(8).toString('hex')}`;
+  const asWeak = (url: string) => {
+    const parts = partsOf(url);
+    parts.searchParams.set('user', weak);
+    return parts.href.replace('postgresql://host/', 'postgresql:///');
+  };
+  const cases: Record<string, () => Promise<Refusal>> = {
+    'a direct one where nobody answers': async () => ({
+      environment: {
+        DATABASE_URL: good,
+        DATABASE_DIRECT_URL: `postgresql://127.0.0.1:${await freePort()}/x`,
+      },
+      line: /^latchkey: The database in DATABASE_DIRECT_URL \(.*ECONNREFUSED/,
+    }),
+    'an account that may not make tables': async () => {
+      const url = await createEmptyDatabase(atFileEnd);
+      const database = await connectTo(url);
+      await database.query(`create role ${weak} login`);
+      onTestFinished(() => database.query(`drop role ${weak}`).then(() => {}));
+      return {
+        environment: { DATABASE_URL: asWeak(url) },
+        line: /^latchkey: The database refuses what its account must do: permission denied for schema public\.$/,
+      };
+    },
+    'an account that may not see the tables': async () => {
+      const database = await connectTo(good);
+      await database.query(`create role ${weak} login; grant all on schema public to ${weak}`);
+      onTestFinished(() => database.query(`drop owned by ${weak}; drop role ${weak}`).then(() => {}));
+      return {
+        environment: { DATABASE_URL: asWeak(good) },
+        line: /^latchkey: The database refuses what its account must do: relation "schema_migrations" already exists\.$/,
+        scripts: [MIGRATE],
+      };
+    },
+  };
+
+  test.each(Object.entries(cases))('%s', async (_, make) => {
+    const { environment, line, scripts = [START, MIGRATE, SEED, RESTORED] } = await make();
+    const ended = await Promise.all(
+      scripts.map((script) => runToEnd({ ...settings, ...environment }, script)),
+    );
+    for (const { code, stdout, stderr } of ended) {
+      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+      expect(stderr.trimEnd()).toMatch(line);
+      expect(stderr.trimEnd()).not.toContain('\n');
+    }
+  });
+});
