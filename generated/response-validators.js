@@ -10,7 +10,7 @@ const functions = {};
 (function (exports) {
 "use strict";
 exports.v0 = validate11;
-const schema12 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"parts":{"type":"object","properties":{"database":{"$ref":"#/components/schemas/HealthPart"},"broker":{"$ref":"#/components/schemas/HealthPart"},"cluster":{"type":"object","required":["status","nodes"],"properties":{"status":{"type":"string","enum":["operational"]},"nodes":{"type":"integer"}}},"clock":{"type":"object","required":["status","skew_seconds"],"properties":{"status":{"type":"string","enum":["skewed"]},"skew_seconds":{"type":"integer"}}}}}}};
+const schema12 = {"type":"object","required":["status","message"],"properties":{"status":{"$ref":"#/components/schemas/Success"},"message":{"type":"string"},"timestamp":{"type":"string","format":"date-time"},"parts":{"type":"object","properties":{"database":{"$ref":"#/components/schemas/HealthPart"},"broker":{"$ref":"#/components/schemas/HealthPart"},"cluster":{"type":"object","required":["status","nodes"],"properties":{"status":{"type":"string","enum":["operational"]},"nodes":{"type":"integer"}}},"standby":{"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["unavailable"]}}},"clock":{"type":"object","required":["status","skew_seconds"],"properties":{"status":{"type":"string","enum":["skewed"]},"skew_seconds":{"type":"integer"}}}}}}};
 const schema13 = {"type":"string","enum":["success"]};
 const schema14 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["operational"]}}};
 const formats0 = module0.fullFormats["date-time"];
@@ -269,11 +269,11 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data3.clock !== undefined){
-let data11 = data3.clock;
+if(data3.standby !== undefined){
+let data11 = data3.standby;
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 if(data11.status === undefined){
-const err21 = {instancePath:instancePath+"/parts/clock",schemaPath:"#/properties/parts/properties/clock/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+const err21 = {instancePath:instancePath+"/parts/standby",schemaPath:"#/properties/parts/properties/standby/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -282,8 +282,10 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data11.skew_seconds === undefined){
-const err22 = {instancePath:instancePath+"/parts/clock",schemaPath:"#/properties/parts/properties/clock/required",keyword:"required",params:{missingProperty: "skew_seconds"},message:"must have required property '"+"skew_seconds"+"'"};
+if(data11.status !== undefined){
+let data12 = data11.status;
+if(typeof data12 !== "string"){
+const err22 = {instancePath:instancePath+"/parts/standby/status",schemaPath:"#/properties/parts/properties/standby/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -292,10 +294,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data11.status !== undefined){
-let data12 = data11.status;
-if(typeof data12 !== "string"){
-const err23 = {instancePath:instancePath+"/parts/clock/status",schemaPath:"#/properties/parts/properties/clock/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data12 === "unavailable")){
+const err23 = {instancePath:instancePath+"/parts/standby/status",schemaPath:"#/properties/parts/properties/standby/properties/status/enum",keyword:"enum",params:{allowedValues: schema12.properties.parts.properties.standby.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -304,8 +304,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(!(data12 === "skewed")){
-const err24 = {instancePath:instancePath+"/parts/clock/status",schemaPath:"#/properties/parts/properties/clock/properties/status/enum",keyword:"enum",params:{allowedValues: schema12.properties.parts.properties.clock.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/parts/standby",schemaPath:"#/properties/parts/properties/standby/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -315,10 +317,11 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data11.skew_seconds !== undefined){
-let data13 = data11.skew_seconds;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-const err25 = {instancePath:instancePath+"/parts/clock/skew_seconds",schemaPath:"#/properties/parts/properties/clock/properties/skew_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data3.clock !== undefined){
+let data13 = data3.clock;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.status === undefined){
+const err25 = {instancePath:instancePath+"/parts/clock",schemaPath:"#/properties/parts/properties/clock/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -327,10 +330,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/parts/clock",schemaPath:"#/properties/parts/properties/clock/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data13.skew_seconds === undefined){
+const err26 = {instancePath:instancePath+"/parts/clock",schemaPath:"#/properties/parts/properties/clock/required",keyword:"required",params:{missingProperty: "skew_seconds"},message:"must have required property '"+"skew_seconds"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -339,10 +340,10 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-}
-else {
-const err27 = {instancePath:instancePath+"/parts",schemaPath:"#/properties/parts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data13.status !== undefined){
+let data14 = data13.status;
+if(typeof data14 !== "string"){
+const err27 = {instancePath:instancePath+"/parts/clock/status",schemaPath:"#/properties/parts/properties/clock/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -351,15 +352,62 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-}
-else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(data14 === "skewed")){
+const err28 = {instancePath:instancePath+"/parts/clock/status",schemaPath:"#/properties/parts/properties/clock/properties/status/enum",keyword:"enum",params:{allowedValues: schema12.properties.parts.properties.clock.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err28];
 }
 else {
 vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data13.skew_seconds !== undefined){
+let data15 = data13.skew_seconds;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err29 = {instancePath:instancePath+"/parts/clock/skew_seconds",schemaPath:"#/properties/parts/properties/clock/properties/skew_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/parts/clock",schemaPath:"#/properties/parts/properties/clock/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/parts",schemaPath:"#/properties/parts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
 }
 errors++;
 }

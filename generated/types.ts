@@ -3700,6 +3700,14 @@ export interface components {
                     nodes: number;
                 };
                 /**
+                 * @description Only while commits wait for a synchronous standby of the database that does not answer, and for 5 seconds after that.
+                 *     Reads work, and writes get 503.
+                 */
+                standby?: {
+                    /** @enum {string} */
+                    status: "unavailable";
+                };
+                /**
                  * @description Only where the clock of this node's machine is more than 5 seconds off that of the database. The service
                  *     works, because it goes by the database's.
                  */

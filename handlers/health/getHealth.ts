@@ -1,7 +1,7 @@
 import type { Handler } from '../handler.ts';
 
 export const getHealth: Handler<'getHealth'> = async (_request, { health }) => {
-  const { checkedAt, nodes, skewSeconds, setAside } = await health.check();
+  const { checkedAt, nodes, skewSeconds, awaitsStandby, setAside } = await health.check();
   return {
     status: 200,
     body: {
@@ -12,6 +12,7 @@ export const getHealth: Handler<'getHealth'> = async (_request, { health }) => {
         database: { status: 'operational' },
         broker: { status: 'operational' },
         cluster: { status: 'operational', nodes },
+        ...(awaitsStandby && { standby: { status: 'unavailable' } }),
         ...(skewSeconds !== undefined && { clock: { status: 'skewed', skew_seconds: skewSeconds } }),
       },
     },

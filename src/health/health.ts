@@ -11,6 +11,8 @@ export interface HealthReport {
   readonly nodes: number;
   /** How far this machine's clock is ahead of the database's, in seconds, when that is too far; negative when it is behind. */
   readonly skewSeconds: number | undefined;
+  /** Whether commits wait for a synchronous standby that does not answer. */
+  readonly awaitsStandby: boolean;
   /** How many events are set aside because they cannot be published: an operator should look at them. */
   readonly setAside: number;
 }
@@ -24,7 +26,7 @@ export interface Health {
 }
 
 interface Dependencies {
-  readonly database: Pick<Database, 'ping'>;
+  readonly database: Pick<Database, 'ping' | 'awaitsStandby'>;
   readonly broker: Pick<Broker, 'ping'>;
   readonly cluster: Pick<Cluster, 'nodes'>;
   readonly events: Pick<Events, 'setAside'>;
@@ -36,15 +38,16 @@ export function createHealth({ database, broker, cluster, events, clock, skewMs 
   let underWay: Promise<HealthReport> | undefined;
 
   async function ask(): Promise<HealthReport> {
-    const [, , nodes, { events: unpublished, broker: unsent }] = await Promise.all([
+    const [, , nodes, { events: unpublished, broker: unsent }, awaitsStandby] = await Promise.all([
       operational('database', database.ping()),
       operational('messaging broker', broker.ping()),
       operational('cluster', cluster.nodes()),
       operational('database', events.setAside()),
+      operational('database', database.awaitsStandby()),
     ]);
     const skew = skewMs();
     const skewSeconds = Math.abs(skew) > SKEW_LIMIT_MS ? Math.round(skew / 1000) : undefined;
-    return { checkedAt: clock.now(), nodes, skewSeconds, setAside: unpublished + unsent };
+    return { checkedAt: clock.now(), nodes, skewSeconds, awaitsStandby, setAside: unpublished + unsent };
   }
 
   return {

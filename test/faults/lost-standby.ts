@@ -128,11 +128,16 @@ export async function expectToOutliveStandby(lostForMs: number): Promise<Outage>
   expect(tally(verified!)).toEqual({ 200: verified!.length });
   expect(tally(healths!)).toEqual({ 200: healths!.length });
   for (const { body } of healths!) expect(body['parts']).toMatchObject({ cluster: { nodes: NODES } });
+  expect(healths!.at(-1)!.body['parts']).toMatchObject({ standby: { status: 'unavailable' } });
   expect(tally(written!)).toEqual({ '503 SERVICE_UNAVAILABLE': written!.length });
   for (const { headers } of written!) {
     expect(headers.get('content-type')).toBe('application/problem+json');
     expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
   expect(mostSessions).toBeLessThanOrEqual(MOST_SESSIONS);
+  const parts = async () => (await Promise.all(clients.map(health))).map(({ body }) => body['parts']);
+  await expect
+    .poll(parts, { timeout: 15_000 })
+    .toEqual(clients.map(() => expect.not.objectContaining({ standby: expect.anything() })));
   return outage;
 }

@@ -11,6 +11,7 @@ import { listen, type Listener } from './listener.ts';
 import { createPool } from './pool.ts';
 import { checkServer, type Server } from './server.ts';
 import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, type SessionSettings } from './session.ts';
+import { createStandbyWatch } from './standby.ts';
 
 export { openDatabaseClock, SKEW_LIMIT_MS } from './database-clock.ts';
 export { DataFolderInUseError } from './data-folder-lock.ts';
@@ -67,6 +68,8 @@ export interface Database extends Queries {
   connections(): { readonly shared: PoolLoad; readonly own: PoolLoad };
   /** Resolves when the database answers; rejects within about 2 s otherwise. */
   ping(): Promise<void>;
+  /** Whether commits wait in vain for a synchronous standby, or have until seconds ago. */
+  awaitsStandby(): Promise<boolean>;
   /**
    * Runs work whose statements may take longer, such as migrations, on connections of its own that are closed after it.
    * @param statementTimeoutMs how long one statement may take; 0 for as long as it likes
@@ -139,6 +142,7 @@ export async function openDatabase(options: {
       return { shared: { ...shared, waiting }, own: loadOf(pool) };
     },
     ping: async () => void (await pool.query('SELECT 1')),
+    awaitsStandby: createStandbyWatch(pool),
     withStatementTimeout: async (statementTimeoutMs, work) => {
       const patient = open(direct, 4, statementTimeoutMs);
       try {
