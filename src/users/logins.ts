@@ -2,12 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
-import { ApiError, invalidMember } from '../errors/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Events } from '../events/events.ts';
 import type { Keys } from '../keys/keys.ts';
 import { canonicalLicenseKey, type LicenseHolder, type Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../limits/limits.ts';
-import { IDENTIFIER_FAULT, isVisibleIdentifier } from '../names/names.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import type { Client } from '../platform/address.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,6 +16,7 @@ import { subscriptionStanding } from '../subscriptions/subscriptions.ts';
 import type { Vpn } from '../vpn/vpn.ts';
 import { atAddress, type Credentials } from './credentials.ts';
 import { createLoginTurns } from './login-turns.ts';
+import { assertSameMachine, assertVisible, isSameMachine, type Origin } from './machines.ts';
 import * as store from './user-store.ts';
 import { usernameKey } from './username.ts';
 
@@ -71,14 +71,6 @@ interface Dependencies {
   readonly keys: Keys;
   readonly clock: Clock;
   readonly newId: NewId;
-}
-
-/** A machine at an address, and the program on it. */
-interface Origin {
-  readonly hwid: string;
-  readonly hwidDigest: Buffer;
-  readonly version: string | null;
-  readonly client: Client;
 }
 
 export function createLogins(deps: Dependencies): Logins {
@@ -272,20 +264,6 @@ function ifUsed(next: () => Promise<Login>): (error: unknown) => Promise<Login> 
 function assertOpen(application: Application): void {
   if (application.status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
   if (application.status === 'paused') throw new ApiError('APPLICATION_PAUSED');
-}
-
-function isSameMachine(bound: Buffer | null, hwidDigest: Buffer): boolean {
-  return bound !== null && timingSafeEqual(bound, hwidDigest);
-}
-
-function assertSameMachine(bound: Buffer | null, hwidDigest: Buffer): void {
-  if (!isSameMachine(bound, hwidDigest)) throw new ApiError('HWID_MISMATCH');
-}
-
-/** Users stay with the machine that they are bound to, whatever it is called; a new one has a name that shows. */
-function assertVisible({ hwid }: Origin): void {
-  if (isVisibleIdentifier(hwid)) return;
-  throw invalidMember('/hwid', IDENTIFIER_FAULT);
 }
 
 /** A user whose name is his id, and who has no password. */

@@ -16,6 +16,7 @@ import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../support/service.ts';
 import { AGENT_HANDLES, letInForEverything } from './support/agents.ts';
 import { clearApplication } from './support/clear.ts';
+import { beRefusedByMail } from './support/mails.ts';
 import { bePaidByStripe, payForEverything } from './support/payments.ts';
 import { sendRaw } from './support/raw.ts';
 
@@ -642,11 +643,14 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     expect((await remote.register(broken)).status).toBe(500);
     await remote.logout({ app_id, token: login.body.session_id });
 
+    for (const each of [process_, other]) await each.end('SIGTERM');
+    const mailing = await beRefusedByMail(environment, email, keep);
+    handles.add('token of a refused mail');
+
     const rows: string[] = [];
     for (const [table, all] of Object.entries(await dump(databaseUrl))) {
-      // Only with a broker outside are ids of sessions kept, notices of the test processor until they are taken, and mails
-      // here only after a day of retries.
-      if (!['session_ids', 'test_notices', 'failed_mails'].includes(table))
+      // Only with a broker outside are ids of sessions kept, and notices of the test processor until they are taken.
+      if (!['session_ids', 'test_notices'].includes(table))
         expect(all.length, `${table} is empty`).toBeGreaterThan(0);
       for (const row of all) {
         for (const value of Object.values(row)) {
@@ -655,11 +659,8 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
         }
       }
     }
-    const outputs = [];
-    for (const each of [process_, other]) {
-      await each.end('SIGTERM');
-      outputs.push(each.output());
-    }
+    await mailing.end('SIGTERM');
+    const outputs = [process_, other, mailing].map((each) => each.output());
     const [log, terminal] = [outputs.map(({ stderr }) => stderr), outputs.map(({ stdout }) => stdout)];
     const places = { database: rows.join('\n'), log: log.join('\n'), terminal: terminal.join('\n') };
     const faults: string[] = [];
