@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Application, Applications } from '../applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
@@ -108,7 +107,7 @@ export function createLogins(deps: Dependencies): Logins {
       const { appId } = application;
       await events.record(trx, { type: 'user.hwid_bound', appId, userId: user.user_id });
     } else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
-    else if (!timingSafeEqual(user.hwid_digest, hwidDigest)) assertVisible(origin);
+    else if (!isSameMachine(user.hwid_digest, hwidDigest)) assertVisible(origin);
     await applications.assertWithinPlan(trx, application, clock.now());
     const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
     const tier = standing.status === 'active' ? standing.tier : null;
