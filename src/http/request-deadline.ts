@@ -13,14 +13,17 @@ export function openScope(client: Client, deadlineMs = DEADLINE_MS): RequestScop
   return new RequestScope(deadlineMs, () => addressBlock(client.address));
 }
 
+/** What has become of the work of a request. */
+export type Outcome = { readonly response: HttpResponse } | { readonly error: unknown };
+
 /**
  * Runs the work of a request until its response can be written: how long that takes is up to the client.
- * @param respond is called once, with the response of the work or with what it throws, or at the deadline
+ * @param respond is called once, with the outcome of the work or at the deadline, and must not throw
  */
 export function respondInTime(
   scope: RequestScope,
   work: () => Promise<HttpResponse>,
-  respond: (outcome: { readonly response: HttpResponse } | { readonly error: unknown }) => void,
+  respond: (outcome: Outcome) => void,
 ): void {
   let isLate = false;
   scope.onDeadline((error: DeadlineExceededError) => {
@@ -30,7 +33,7 @@ export function respondInTime(
   scope.run(work).then(
     (response) => {
       // It may still come, with a stream that no client reads.
-      if (isLate) return void (response.stream && discard(response.stream));
+      if (isLate) return response.stream && discard(response.stream).catch(() => {});
       scope.lift();
       respond({ response });
     },

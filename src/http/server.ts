@@ -22,7 +22,7 @@ import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
 import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
-import { openScope, respondInTime } from './request-deadline.ts';
+import { openScope, respondInTime, type Outcome } from './request-deadline.ts';
 import { PROBLEM_JSON, toApiError } from './problem.ts';
 import { begin, discard, EVENT_STREAM, writeResponse, type HttpResponse } from './response.ts';
 import { createSeenPath } from './seen-path.ts';
@@ -193,7 +193,8 @@ export function createHttpServer(deps: Dependencies): Server {
     const exchange = fault ?? toExchange(request, client, path);
     const isOperation = !(exchange instanceof ApiError);
 
-    async function respond(answered: HttpResponse): Promise<void> {
+    async function respond(outcome: Outcome): Promise<void> {
+      const answered = 'error' in outcome ? failed(outcome.error, request, requestId) : outcome.response;
       // Answered already when the connection broke down in the middle of the body.
       if (response.headersSent || response.destroyed) {
         if (answered.stream) await discard(answered.stream);
@@ -208,23 +209,14 @@ export function createHttpServer(deps: Dependencies): Server {
       // How long a client listens says nothing about us.
       const endless = answered.mediaType === EVENT_STREAM;
       if (endless) note();
-      await writeResponse(response, requestId, answered);
+      const headers = isOperation ? { ...exchange.answerHeaders, ...answered.headers } : answered.headers;
+      await writeResponse(response, requestId, { ...answered, headers });
       if (!endless) note();
     }
 
-    if (!isOperation) {
-      respond(failed(exchange, request, requestId)).catch(unwritten(response, requestId));
-      return;
-    }
-    respondInTime(
-      openScope(client, deps.deadlineMs),
-      () => run(exchange),
-      (outcome) => {
-        const answered = 'error' in outcome ? failed(outcome.error, request, requestId) : outcome.response;
-        const headers = { ...exchange.answerHeaders, ...answered.headers };
-        respond({ ...answered, headers }).catch(unwritten(response, requestId));
-      },
-    );
+    const settle = (outcome: Outcome) => void respond(outcome).catch(unwritten(response, requestId));
+    if (!isOperation) return settle({ error: exchange });
+    respondInTime(openScope(client, deps.deadlineMs), () => run(exchange), settle);
   }
 
   const server = createServer(
