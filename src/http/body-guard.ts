@@ -3,11 +3,12 @@ import type { Socket } from 'node:net';
 import type { Operation } from 'openapi-backend';
 import type { ApiError } from '../errors/api-error.ts';
 import { watchChunks } from './chunk-sizes.ts';
+import { closeAfter } from './closing.ts';
 import { bodyLimitOf, tooLarge } from './request-body.ts';
 
 /**
- * Refuses bodies that announce more than is read, before they are sent: a chunk over the limit closes the connection, and a
- * `Content-Length` over the limit gets no `100 Continue` (RFC 9110, section 10.1.1).
+ * Refuses bodies that announce more than is read, before they are sent: a chunk or a `Content-Length` over the limit closes the
+ * connection with the response (RFC 9110, section 15.5.14), and such a length gets no `100 Continue` (RFC 9110, section 10.1.1).
  * @param operationOf finds the operation that a request is for; undefined where it is for none
  * @param refuse responds with an error and closes the connection
  */
@@ -16,6 +17,14 @@ export function guardBodies(
   operationOf: (request: IncomingMessage) => Operation | undefined,
   refuse: (error: ApiError, socket: Socket, response: ServerResponse) => void,
 ): void {
+  const isTooLong = (request: IncomingMessage) => {
+    const { 'content-length': length } = request.headers;
+    return length !== undefined && Number(length) > bodyLimitOf(operationOf(request));
+  };
+  // Before the request is responded to, which some are at once.
+  server.prependListener('request', (request, response) => {
+    if (isTooLong(request)) closeAfter(response);
+  });
   server.on('request', (request, response) => {
     if (request.headers['transfer-encoding'] === undefined) return;
     const operation = operationOf(request);
@@ -29,9 +38,7 @@ export function guardBodies(
     });
   });
   server.on('checkContinue', (request, response) => {
-    const isTooLong = Number(request.headers['content-length'] ?? 0) > bodyLimitOf(operationOf(request));
-    if (isTooLong) response.setHeader('Connection', 'close');
-    else response.writeContinue();
+    if (!isTooLong(request)) response.writeContinue();
     server.emit('request', request, response);
   });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -27,6 +28,11 @@ export class ChunkSizes {
 
   /** @returns whether the next bytes of the body announce a chunk over the limit */
   exceeds(bytes: Uint8Array): boolean {
+    return this.follow(bytes) === undefined;
+  }
+
+  /** @returns how many of the next bytes are of the chunks; undefined when they announce one over the limit */
+  follow(bytes: Uint8Array): number | undefined {
     let at = 0;
     while (at < bytes.length && this.#state !== 'done') {
       if (this.#state === 'data') {
@@ -37,10 +43,10 @@ export class ChunkSizes {
       } else {
         this.#readLine(bytes[at]!);
         at += 1;
-        if (this.#state === 'extension' && this.#size > this.#limit) return true;
+        if (this.#state === 'extension' && this.#size > this.#limit) return undefined;
       }
     }
-    return false;
+    return at;
   }
 
   #readLine(byte: number): void {
@@ -67,10 +73,11 @@ export class ChunkSizes {
  */
 export function watchChunks(request: IncomingMessage, limit: number, refuse: () => void): void {
   if (request.headers['transfer-encoding'] === undefined) return;
-  const first = startOfBody(request);
-  // Without knowing where the body starts, a chunk cannot be told from its data: the limit of time for a request remains.
-  if (!first) return;
   const { socket } = request;
+  const packet = currentPacket(request);
+  const from = packet && startOfBody(request, packet, followed.get(socket));
+  // Without knowing where the body starts, a chunk cannot be told from its data: the limit of time for a request remains.
+  if (!packet || from === undefined) return;
   const sizes = new ChunkSizes(limit);
   const read = (bytes: Uint8Array) => {
     const isTooLarge = sizes.exceeds(bytes);
@@ -81,30 +88,97 @@ export function watchChunks(request: IncomingMessage, limit: number, refuse: () 
     socket.off('data', read);
     request.off('close', stop);
   };
+  const length = sizes.follow(packet.subarray(from));
+  if (length === undefined) return refuse();
   // Most bodies come whole with the head: their connection is left as it is.
-  if (sizes.exceeds(first)) return refuse();
-  if (sizes.isDone) return;
+  if (sizes.isDone) {
+    followed.set(socket, { bytesRead: socket.bytesRead, end: from + length });
+    return;
+  }
   socket.on('data', read);
   request.on('close', stop);
 }
 
-/**
- * The bytes of the body that came in one piece with the end of the head. Node's parser has them, which is no public API.
- * @returns undefined when they cannot be found for sure, as when requests are pipelined
- */
-function startOfBody({ socket, rawHeaders }: IncomingMessage): Uint8Array | undefined {
+/** Up to where a packet of a connection was followed, for the requests that are pipelined behind. */
+interface Followed {
+  /** Tells the packet: of the whole connection, with the packet. */
+  readonly bytesRead: number;
+  readonly end: number;
+}
+
+const followed = new WeakMap<Socket, Followed>();
+
+/** The packet that Node's parser reads, which it tells by no public API. */
+function currentPacket({ socket }: IncomingMessage): Buffer | undefined {
   const { parser } = socket as { parser?: { getCurrentBuffer?(): Uint8Array | undefined } | null };
-  const piece = parser?.getCurrentBuffer?.();
-  if (!piece) return undefined;
-  const buffer = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-  // The empty line that ends the head may itself come in two pieces.
-  for (let sent = 0; sent < HEAD_END.length; sent += 1) {
+  const packet = parser?.getCurrentBuffer?.();
+  return packet && Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
+}
+
+/**
+ * Where the body starts in the packet that has the end of the head.
+ * @returns undefined when that cannot be told for sure
+ */
+function startOfBody(
+  request: IncomingMessage,
+  packet: Buffer,
+  before: Followed | undefined,
+): number | undefined {
+  const from = before?.bytesRead === request.socket.bytesRead ? before.end : 0;
+  const text = packet.toString('latin1', from);
+  const ends: number[] = [];
+  for (let end = text.indexOf(HEAD_END); end >= 0; end = text.indexOf(HEAD_END, end + 1)) ends.push(end);
+  // Other requests may be in front of it in the packet, and bodies with ends of heads in them.
+  const isEnd = (isCut: boolean) => (end: number) => isHeadOf(request, text.slice(0, end), isCut);
+  const end = ends.find(isEnd(false)) ?? (from === 0 ? ends.find(isEnd(true)) : undefined);
+  if (end !== undefined) return from + end + HEAD_END.length;
+  if (from > 0) return undefined;
+  // The empty line that ends the head may itself come in two packets.
+  for (let sent = 1; sent < HEAD_END.length; sent += 1) {
     const rest = HEAD_END.slice(sent);
-    if (buffer.subarray(0, rest.length).toString('latin1') === rest) return buffer.subarray(rest.length);
+    if (text.startsWith(rest)) return rest.length;
   }
-  const end = buffer.indexOf(HEAD_END);
-  if (end < 0) return undefined;
-  const lastLine = buffer.subarray(0, end).toString('latin1').split('\r\n').at(-1)!.trimEnd();
-  const value = rawHeaders.at(-1)!;
-  return lastLine.endsWith(value) || value.endsWith(lastLine) ? buffer.subarray(end + 4) : undefined;
+  return undefined;
+}
+
+/**
+ * Whether a text ends with the head of a request, without its last line end.
+ * @param isCut whether the text may begin within the head
+ */
+function isHeadOf(
+  { method, httpVersion, rawHeaders }: IncomingMessage,
+  text: string,
+  isCut: boolean,
+): boolean {
+  let end = text.length;
+  for (let index = rawHeaders.length - 2; index >= 0; index -= 2) {
+    const [name, value] = [rawHeaders[index]!, rawHeaders[index + 1]!];
+    const start = end === 0 ? -1 : text.lastIndexOf('\r\n', end - 1);
+    if (start < 0) {
+      const rest = text.slice(0, end);
+      return (
+        isCut && (rest.startsWith('\n') ? isField(rest.slice(1), name, value) : isEndOf(rest, name, value))
+      );
+    }
+    if (!isField(text.slice(start + 2, end), name, value)) return false;
+    end = start;
+  }
+  const line = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
+  if (isCut && !text.slice(0, end).includes('\n')) return true;
+  // The body of the request before it may end on the same line.
+  return line.includes(`${method} `) && line.endsWith(` HTTP/${httpVersion}`);
+}
+
+/** Whether a line is a field of a header. Node has taken the white space around the value away. */
+function isField(line: string, name: string, value: string): boolean {
+  return line.startsWith(`${name}:`) && line.slice(name.length + 1).trim() === value.trim();
+}
+
+/** Whether a text can be the end of the line of a field. */
+function isEndOf(text: string, name: string, value: string): boolean {
+  const rest = text.trim();
+  return (
+    value.endsWith(rest) ||
+    (rest.endsWith(value) && `${name}:`.endsWith(rest.slice(0, rest.length - value.length).trimEnd()))
+  );
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { closeAfter } from './closing.ts';
 import { writeLive } from './live-response.ts';
 
 /** An answer before it is written: JSON of its body, a text, or a stream. */
@@ -62,6 +63,8 @@ export async function writeResponse(
   answer: HttpResponse,
 ): Promise<void> {
   const { status, mediaType, stream } = answer;
+  // A body that is too large is not read to its end.
+  if (status === 413 && !response.req.complete) closeAfter(response);
   const headers = {
     ...COMMON_HEADERS,
     ...(mediaType !== undefined && { 'Content-Type': mediaType }),

@@ -10,6 +10,7 @@ import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
 import { guardBodies } from './body-guard.ts';
 import { createClientOf } from './client-address.ts';
+import { closeAfter, isBehindLast } from './closing.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -164,6 +165,7 @@ export function createHttpServer(deps: Dependencies): Server {
   };
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    if (isBehindLast(response)) return void request.resume();
     const startedAt = metrics.now();
     latest.set(request.socket, response);
     const requestId = newRequestId();
@@ -200,7 +202,7 @@ export function createHttpServer(deps: Dependencies): Server {
         if (answered.stream) await discard(answered.stream);
         return;
       }
-      if (fault) response.setHeader('Connection', 'close');
+      if (fault) closeAfter(response);
       const note = () => {
         const operation = isOperation ? exchange.operation.operationId! : NO_OPERATION;
         metrics.observeRequest(operation, answered.status, startedAt);

@@ -88,6 +88,58 @@ describe('a chunk that no body may have is refused at once', () => {
   });
 });
 
+describe('behind other requests in one packet', () => {
+  const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const login = head('/api/v1/client/login', JSON_TYPE, CHUNKED);
+  const late = `${head('/api/v1/client/login', JSON_TYPE, `${CHUNKED}X-Late: 1\r\n`)}ffffffffffffffff\r\n`;
+  const whole = `${login}2\r\n{}\r\n0\r\n\r\n`;
+  const withTrailer = `${login}2\r\n{}\r\n0\r\nX-Trailer: 1\r\n\r\n`;
+  const sized = `${head('/api/v1/client/login', JSON_TYPE, 'Content-Length: 2\r\n')}{}`;
+  const over = `${login}ffffffffffffffff\r\n`;
+  const blanks = `POST /api/v1/client/login HTTP/1.1\r\nHost:localhost\r\ncontent-TYPE:  ${JSON_TYPE} \r\nTransfer-Encoding:\tchunked  \r\n\r\nffffffffffffffff\r\n`;
+
+  test.each<[string, readonly string[], readonly number[]]>([
+    ['a request without a body', [HEALTH, over], [200, 413]],
+    ['one in chunks with the same head', [whole, over], [400, 413]],
+    ['several with the same head', [whole, whole, whole, over], [400, 400, 400, 413]],
+    ['one with a trailer', [withTrailer, over], [400, 413]],
+    ['one with a length', [sized, over], [400, 413]],
+    [
+      'others of all kinds',
+      [sized, HEALTH, whole, sized, withTrailer, HEALTH, late],
+      [400, 200, 400, 400, 400, 200, 413],
+    ],
+    ['one whose body looks like it', [`${login}8\r\n0\r\n\r\n0\r\n\r\n0\r\n\r\n`, over], [400, 413]],
+    ['one, with blanks in the headers', [sized, blanks], [400, 413]],
+  ])('%s', async (_what, requests, statuses) => {
+    const { answers, milliseconds } = await sendRaw(api.baseUrl, requests.join(''), statuses.length);
+    expect(answers.map(({ status }) => status)).toEqual(statuses);
+    expect(answers.at(-1)!.headers.get('connection')).toBe('close');
+    expect(milliseconds).toBeLessThan(5_000);
+  });
+
+  test('wherever the packets are cut', { timeout: 60_000 }, async () => {
+    const bytes = [HEALTH, whole, sized, over].join('');
+    const from = bytes.length - over.length - sized.length;
+    // Line ends are where it is hard to tell.
+    const cuts = Array.from({ length: bytes.length - 2 - from }, (_, index) => from + index).filter(
+      (cut) => cut % 50 === 0 || /[\r\n]/.test(bytes.slice(cut - 2, cut + 1)),
+    );
+    expect(cuts.length).toBeGreaterThan(50);
+    for (const cut of cuts) {
+      const received = await sendPieces([bytes.slice(0, cut), bytes.slice(cut)]);
+      const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+      expect({ cut, statuses }).toEqual({ cut, statuses: [200, 400, 400, 413] });
+    }
+  });
+
+  test('what is allowed is answered', async () => {
+    const requests = [whole, sized, HEALTH, whole, HEALTH];
+    const { answers } = await sendRaw(api.baseUrl, requests.join(''), requests.length);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 200, 400, 200]);
+  });
+});
+
 test('extensions of chunks are bounded', async () => {
   for (const [path, type] of routes) {
     const flood = `1;${'a'.repeat(20_000)}\r\n`;

@@ -1,0 +1,123 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newApp, newDeveloper, unique } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+
+const { api } = await startTestService();
+const app = await newApp(api);
+const { hostname, port } = new URL(api.baseUrl);
+
+const JSON_TYPE = 'application/json';
+const FORM = 'application/x-www-form-urlencoded';
+const LENGTH = 2_000_000_000;
+/** The promise is 5 s. */
+const LINGERS_MS = 5_000;
+const MARGIN_MS = 3_000;
+
+/** What is sent, and the status of its refusal. */
+const routes: readonly (readonly [string, string, string, number])[] = [
+  ['POST', '/api/v1/client/login', JSON_TYPE, 413],
+  ['POST', `/api/v2/dev/apps/${app.app_id}/users/import`, 'text/csv', 413],
+  ['POST', '/api/v1/agent/revoke', 'application/secevent+jwt', 413],
+  ['POST', '/oauth/token', FORM, 413],
+  ['POST', '/oauth/register', JSON_TYPE, 413],
+  ['POST', '/oauth/device', FORM, 413],
+  ['POST', '/mcp', JSON_TYPE, 413],
+  ['POST', '/account/password', FORM, 413],
+  // Refused for another reason before the body counts.
+  ['POST', '/no-such-page', JSON_TYPE, 404],
+  ['DELETE', '/health', JSON_TYPE, 405],
+  ['POST', '/api/v1/client/login', 'text/plain', 415],
+];
+
+const head = (method: string, path: string, type: string, more: string) =>
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\nContent-Type: ${type}\r\n${more}\r\n\r\n`;
+
+/** A connection whose client does not close its side. */
+function open(): { readonly socket: Socket; readonly received: () => string } {
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (data: Buffer) => (text += data.toString()));
+  socket.on('error', () => {});
+  return { socket, received: () => text };
+}
+
+const statusesIn = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+
+describe('a length over the limit ends the connection', () => {
+  test.each(routes)('%s %s of %s: %i', async (method, path, type, status) => {
+    const { socket, received } = open();
+    const began = performance.now();
+    socket.write(head(method, path, type, `Content-Length: ${LENGTH}`));
+    await once(socket, 'end');
+    expect(performance.now() - began).toBeLessThan(MARGIN_MS);
+    expect(statusesIn(received())).toEqual([status]);
+    expect(received()).toMatch(/^connection: close\r$/im);
+  });
+});
+
+test('a chunked body that grows over the limit ends the connection', async () => {
+  for (const [method, path, type] of routes.slice(0, 8)) {
+    const { socket, received } = open();
+    socket.write(head(method, path, type, 'Transfer-Encoding: chunked'));
+    const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
+    const ended = once(socket, 'end').then(() => true);
+    for (let sent = 0; sent < 600; sent += 1) {
+      const taken = socket.write(chunk);
+      if (!taken) await Promise.race([once(socket, 'drain'), ended]);
+      if (received() !== '') break;
+    }
+    expect(await Promise.race([ended, delay(MARGIN_MS, false)]), path).toBe(true);
+    expect(statusesIn(received()), path).toEqual([413]);
+    expect(received(), path).toMatch(/^connection: close\r$/im);
+  }
+});
+
+test('what follows on the connection is not carried out', async () => {
+  const developer = await newDeveloper(api);
+  const name = unique('late');
+  const body = JSON.stringify({ name });
+  const create =
+    `POST /api/v2/dev/apps HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${developer.token}\r\n` +
+    `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const long = `${head('POST', '/api/v1/client/login', JSON_TYPE, 'Content-Length: 131073')}${' '.repeat(131_073)}`;
+  const { socket, received } = open();
+  socket.write(create + long + create.replace(name, `${name}2`));
+  await once(socket, 'end');
+  expect(statusesIn(received())).toEqual([201, 413]);
+  const { body: list } = await api.call<{ data: { name: string }[] }>('GET', '/api/v2/dev/apps', undefined, {
+    token: developer.token,
+  });
+  expect(list.data.map((each) => each.name)).toEqual([name]);
+});
+
+test('a client that sends the whole body first reads its refusal', async () => {
+  const { socket, received } = open();
+  const body = ' '.repeat(4_000_000);
+  socket.write(head('POST', '/api/v1/client/login', JSON_TYPE, `Content-Length: ${body.length}`));
+  // Not read meanwhile, as by clients that write first and read then.
+  socket.pause();
+  for (let at = 0; at < body.length; at += 65_536) {
+    if (!socket.write(body.slice(at, at + 65_536))) await once(socket, 'drain');
+  }
+  socket.resume();
+  await once(socket, 'end');
+  expect(statusesIn(received())).toEqual([413]);
+});
+
+test('a client that goes on sending is cut off', { timeout: 20_000 }, async () => {
+  const { socket, received } = open();
+  const began = performance.now();
+  socket.write(head('POST', '/api/v1/client/login', JSON_TYPE, `Content-Length: ${LENGTH}`));
+  const sending = setInterval(() => socket.write(' '.repeat(1_000)), 20);
+  onTestFinished(() => clearInterval(sending));
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  socket.on('close', () => resolve());
+  await closed;
+  expect(statusesIn(received())).toEqual([413]);
+  expect(performance.now() - began).toBeLessThan(LINGERS_MS + MARGIN_MS);
+});
