@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { Clock } from '../platform/clock.ts';
+import { readJwt } from '../platform/jwt-text.ts';
 import { isMailAddress } from '../platform/mail/mailbox.ts';
-import { readClaimed } from '../tokens/tokens.ts';
 import { FOREIGN_ALGORITHMS } from './foreign-keys.ts';
 import type { SubjectOfIssuer, TrustedIssuer } from './issuer-state.ts';
 import type { Issuers } from './issuers.ts';
@@ -85,13 +85,14 @@ interface Dependencies {
 
 export function createAssertions({ issuers, clock, issuer: own }: Dependencies): Assertions {
   function issuerOf(token: string): { readonly issuer: TrustedIssuer; readonly keyId: string } {
-    const claimed = readClaimed(token);
-    if (!claimed) throw new AssertionError('invalid_request', 'It is no JWT in its one form.');
-    const payload = decodePayload(token);
+    const jwt = readJwt(token);
+    if (!jwt) throw new AssertionError('invalid_request', 'It is no JWT in its one form.');
+    const { header, payload } = jwt;
     const issuer = typeof payload['iss'] === 'string' ? issuers.find(payload['iss']) : undefined;
     if (!issuer) throw new AssertionError('invalid_issuer', 'Its issuer is not one that is trusted here.');
-    if (claimed.keyId === undefined) throw new AssertionError('unknown_key', 'Its header has no kid.');
-    return { issuer, keyId: claimed.keyId };
+    const keyId = header['kid'];
+    if (typeof keyId !== 'string') throw new AssertionError('unknown_key', 'Its header has no kid.');
+    return { issuer, keyId };
   }
 
   async function verify(token: string, typ: string) {
@@ -239,11 +240,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function useDigest(kind: string, issuer: string, jti: string): Buffer {
   return hash('sha256', JSON.stringify([kind, issuer, jti]), 'buffer');
-}
-
-/** What a JWT says, believed by nobody. */
-function decodePayload(token: string): Record<string, unknown> {
-  return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
 }
 
 function toAssertionError(error: unknown): AssertionError {

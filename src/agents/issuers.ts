@@ -2,6 +2,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { OutboundHttp } from '../platform/outbound-http/index.ts';
+import { parseStrictJson } from '../platform/strict-json.ts';
 import { takeForeignKeys, type ForeignKeys } from './foreign-keys.ts';
 import { keptFor, type TrustedIssuer } from './issuer-state.ts';
 
@@ -48,7 +49,7 @@ export function createIssuers({ trusted, outbound, clock, logger }: Dependencies
       maxBytes: LARGEST_KEY_SET,
     });
     if (status !== 200) throw new Error(`${issuer} answered ${status}`);
-    const keys = takeForeignKeys(JSON.parse(bytes.toString()));
+    const keys = takeForeignKeys(parseStrictJson(bytes));
     const now = clock.now().getTime();
     return { keys, fetchedAt: now, keptUntil: now + keptFor(headers['cache-control']) };
   }

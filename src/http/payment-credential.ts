@@ -1,4 +1,4 @@
-import { parseStrictJson } from './strict-json.ts';
+import { parseStrictJson } from '../platform/strict-json.ts';
 
 /**
  * What an `Authorization: Payment` header holds: base64url, in the one way to write it, of JSON.

@@ -10,7 +10,7 @@ import type { Exchange } from './contract.ts';
 import { takesKeys } from './idempotency.ts';
 import { countHeader } from './request-fault.ts';
 import { parseStrictForm } from './strict-form.ts';
-import { parseStrictJson } from './strict-json.ts';
+import { parseJsonBody } from './strict-json.ts';
 import { HELD_BYTES, STORED_BYTES, UploadPace } from './upload-pace.ts';
 
 /** 128 KiB, where an operation names no other limit: enough for a list of executable hashes. */
@@ -32,7 +32,7 @@ const NONE: JsonBody = { bytes: Buffer.alloc(0), value: undefined };
  */
 export async function readJsonBody(request: IncomingMessage, limit: number = BODY_LIMIT): Promise<JsonBody> {
   const bytes = await readBytes(request, 'application/json', limit);
-  return bytes.length === 0 ? NONE : { bytes, value: parseStrictJson(bytes) };
+  return bytes.length === 0 ? NONE : { bytes, value: parseJsonBody(bytes) };
 }
 
 /** A form as it came and as it reads. */

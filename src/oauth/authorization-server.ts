@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { readJwt } from '../platform/jwt-text.ts';
 import type { ClientFault } from './client-state.ts';
 import { exchanges, type Exchange } from './exchange.ts';
 import { allowFormPost, departureOf, mayReturn, refusedPage } from './departure.ts';
@@ -273,6 +274,5 @@ function answerPage(ctx: KoaContextWithOIDC, page: OAuthPage, surface: Surface):
 
 /** What a JWT says of itself; its row was found already. */
 function claimsOf(token: string | undefined): { readonly sub?: string; readonly jti?: string } {
-  const payload = token?.split('.')[1];
-  return payload === undefined ? {} : (JSON.parse(Buffer.from(payload, 'base64url').toString()) as object);
+  return (token === undefined ? undefined : readJwt(token)?.payload) ?? {};
 }

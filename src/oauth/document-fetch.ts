@@ -1,4 +1,5 @@
 import type { Configuration } from 'oidc-provider';
+import { parseStrictJson } from '../platform/strict-json.ts';
 import { exchanges } from './exchange.ts';
 import { fail } from './library-pages.ts';
 import type { ProviderDependencies } from './library.ts';
@@ -25,6 +26,8 @@ export function createDocumentFetch({
       headers: answered,
       bytes,
     } = await outbound.get(String(url), { headers, signal, maxBytes: 16_384 });
+    // The library would read it less strictly; what is thrown here it takes for a document that cannot be had.
+    if (status === 200) parseStrictJson(bytes);
     const kept = ['cache-control', 'expires'].flatMap((name) => {
       const value = answered[name];
       return typeof value === 'string' ? [[name, value] as [string, string]] : [];

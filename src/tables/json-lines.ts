@@ -1,5 +1,5 @@
 import { createPace } from '../platform/pace.ts';
-import { countMembersWritten } from '../platform/json-text.ts';
+import { parseStrictText } from '../platform/strict-json.ts';
 import {
   LONGEST_LINE,
   MOST_BLANK_LINES,
@@ -59,11 +59,9 @@ function readObject<Column extends string>(
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseStrictText(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    const members = value as Readonly<Record<string, unknown>>;
-    // A member that is there twice could be read in two ways.
-    return countMembersWritten(text) === Object.keys(members).length ? members : undefined;
+    return value as Readonly<Record<string, unknown>>;
   } catch {
     return undefined;
   }

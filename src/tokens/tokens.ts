@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { CompactEncrypt, errors, jwtVerify, SignJWT } from 'jose';
 import type { Keys } from '../keys/keys.ts';
+import { isCanonicalToken, readJwt } from '../platform/jwt-text.ts';
 import type { Random } from '../platform/random.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 
@@ -103,7 +104,7 @@ export function createTokens(
     },
 
     async readSandboxToken(token) {
-      if (!isCanonical(token)) return undefined;
+      if (!isCanonicalToken(token)) return undefined;
       try {
         const { payload } = await jwtVerify<{ machine: string }>(token, tokenSigning.publicKey, {
           algorithms: ['EdDSA'],
@@ -128,12 +129,6 @@ export function createTokens(
   };
 }
 
-/** Decoders forgive white space, padding and unused bits: another text must be another token. */
-function isCanonical(token: string): boolean {
-  const parts = token.split('.');
-  return parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
-}
-
 interface Times {
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -148,16 +143,10 @@ export interface Claimed {
 
 /** @returns undefined for what is no JWT in its one form */
 export function readClaimed(token: string): Claimed | undefined {
-  if (token.split('.').length !== 3 || !isCanonical(token)) return undefined;
-  const [header, payload] = token.split('.').map((part) => {
-    try {
-      return JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>;
-    } catch {
-      return undefined;
-    }
-  });
+  const jwt = readJwt(token);
+  if (!jwt) return undefined;
+  const { header, payload } = jwt;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  if (typeof header !== 'object' || typeof payload !== 'object' || !header || !payload) return undefined;
   return {
     typ: text(header['typ']),
     keyId: text(header['kid']),

@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let host: string;
-let documents: Record<string, (url: string) => object>;
+let documents: Record<string, (url: string) => object | string>;
 let fetched = 0;
 beforeAll(async () => {
   const { key, cert } = makeCertificate('127.0.0.1');
@@ -25,7 +25,7 @@ beforeAll(async () => {
       'content-type': 'application/json',
       'cache-control': 'max-age=600',
     });
-    response.end(JSON.stringify(document ?? {}));
+    response.end(typeof document === 'string' ? document : JSON.stringify(document ?? {}));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   atFileEnd(() => {
@@ -44,6 +44,9 @@ beforeAll(async () => {
     '/client.json': usual,
     '/machine.json': (url) => ({ ...usual(url), grant_types: ['client_credentials'], response_types: [] }),
     '/other.json': (url) => ({ ...usual(url), client_id: `${url}x` }),
+    '/twice.json': (url) => JSON.stringify(usual(url)).replace('{', '{"client_id":"https://a.example",'),
+    '/marked.json': (url) => `\ufeff${JSON.stringify(usual(url))}`,
+    '/proto.json': (url) => JSON.stringify(usual(url)).replace('{', '{"__proto__":{},'),
     '/long.json': (url) => ({ ...usual(url), padding: 'x'.repeat(20_000) }),
   };
   service = await startTestService({ CLIENT_ID_NETWORKS: '127.0.0.1/32' });
@@ -81,7 +84,15 @@ test('its page names the host that speaks for it', async () => {
   expect(asked.html).toContain(host);
 });
 
-test.each(['/machine.json', '/other.json', '/long.json', '/absent.json'])('%s is no client', async (path) => {
+test.each([
+  '/machine.json',
+  '/other.json',
+  '/twice.json',
+  '/marked.json',
+  '/proto.json',
+  '/long.json',
+  '/absent.json',
+])('%s is no client', async (path) => {
   const response = await fetch(`${service.baseUrl}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'client_credentials', client_id: `https://${host}${path}` }),

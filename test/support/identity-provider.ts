@@ -28,7 +28,12 @@ export interface IdentityProvider {
   /** How often its keys were fetched. */
   readonly fetches: () => number;
   /** What it answers when its keys are asked for, besides them. */
-  readonly answer: { status: number; cacheControl: string | undefined };
+  readonly answer: {
+    status: number;
+    cacheControl: string | undefined;
+    /** Writes their JSON. */
+    write: (json: string) => Uint8Array;
+  };
   readonly key: () => ProviderKey;
   /** Publishes another key, and signs with it from now on. */
   rotate(alg?: string, keepOld?: boolean): Promise<ProviderKey>;
@@ -64,7 +69,11 @@ export async function startIdentityProvider(
 ): Promise<IdentityProvider> {
   let published = [await newProviderKey()];
   let fetches = 0;
-  const answer: IdentityProvider['answer'] = { status: 200, cacheControl: undefined };
+  const answer: IdentityProvider['answer'] = {
+    status: 200,
+    cacheControl: undefined,
+    write: (json) => Buffer.from(json),
+  };
   const server = createServer((request, response) => {
     if (request.url !== '/.well-known/jwks.json') return void response.writeHead(404).end();
     fetches += 1;
@@ -73,7 +82,7 @@ export async function startIdentityProvider(
       ...(answer.cacheControl !== undefined && { 'cache-control': answer.cacheControl }),
     };
     const keys = published.map(({ publicJwk }) => publicJwk);
-    response.writeHead(answer.status, headers).end(JSON.stringify({ keys }));
+    response.writeHead(answer.status, headers).end(answer.write(JSON.stringify({ keys })));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atFileEnd(() => {

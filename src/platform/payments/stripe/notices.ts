@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import Stripe from 'stripe';
 import type { Clock } from '../../clock.ts';
+import { parseStrictJson } from '../../strict-json.ts';
 import { PaymentsError } from '../errors.ts';
 import type { InvoiceFact } from '../facts.ts';
 import type { Fact, Notice } from '../index.ts';
@@ -54,6 +55,8 @@ export function createNotices(stripe: Stripe, settings: StripeSettings, lookUps:
           now,
         );
         if (isAhead(signature, now)) break;
+        // The package parses it less strictly.
+        parseStrictJson(body);
         return event;
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError) continue;

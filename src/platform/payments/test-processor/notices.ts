@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Knex } from 'knex';
 import { PaymentsError } from '../errors.ts';
+import { parseStrictJson } from '../../strict-json.ts';
 import type { Fact, Notice } from '../facts.ts';
 import { newRef, type TestProcessorOptions } from './context.ts';
 import * as store from './notice-store.ts';
@@ -113,12 +114,19 @@ interface Said {
 
 const DATES: readonly string[] = ['periodStart', 'periodEnd', 'asOf'];
 
+function withDates(fact: Fact): Fact {
+  const members = Object.entries(fact).map(([name, value]) => [
+    name,
+    DATES.includes(name) && value !== null ? new Date(value as string) : value,
+  ]);
+  return Object.fromEntries(members) as Fact;
+}
+
 /** What was signed is ours, whatever it says: its form needs no check beyond this. */
 function parse(body: Buffer): Said | null {
   try {
-    return JSON.parse(body.toString(), (name, value: unknown) =>
-      DATES.includes(name) ? new Date(value as string) : value,
-    ) as Said | null;
+    const said = parseStrictJson(body) as Said | null;
+    return said && { ...said, facts: said.facts.map(withDates) };
   } catch (error) {
     throw new PaymentsError('invalid', 'The notice is not JSON.', { cause: error });
   }

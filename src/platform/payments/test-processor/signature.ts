@@ -8,7 +8,7 @@ const TOLERANCE_S = 300;
 export function signedHeaders(
   secret: Buffer,
   noticeId: string,
-  body: string,
+  body: string | Buffer,
   now: Date,
 ): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));

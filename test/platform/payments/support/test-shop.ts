@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { openDatabase } from '../../../../src/platform/database/index.ts';
 import { createLogger } from '../../../../src/platform/logger.ts';
@@ -8,6 +9,7 @@ import {
   type TestProcessor,
   type TestProcessorOptions,
 } from '../../../../src/platform/payments/test-processor/index.ts';
+import { signedHeaders } from '../../../../src/platform/payments/test-processor/signature.ts';
 import { systemRandom } from '../../../../src/platform/random.ts';
 import { atFileEnd } from '../../../support/at-file-end.ts';
 import { TestClock } from '../../../support/clock.ts';
@@ -35,6 +37,8 @@ export const monthly: Product = { ...pro, productId: 'plan_monthly', recurring: 
 
 export const form = (number: string) => ({ name: 'Ada Lovelace', number, expiry: '12 / 30', cvc: '123' });
 
+const SHOP_SECRET = Buffer.alloc(32, 7);
+
 type FactOf<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
 
 /** Test processors on a database of the calling file, and a webhook that gets their notices. */
@@ -51,7 +55,7 @@ export async function openTestShop(start?: string) {
       clock,
       random: systemRandom,
       logger,
-      signingSecret: Buffer.alloc(32, 7),
+      signingSecret: SHOP_SECRET,
       account: 'acct_test',
       webUrl: () => 'https://latchkey.example.com',
       notifyUrl: () => receiver.url,
@@ -100,7 +104,13 @@ export async function openTestShop(start?: string) {
     };
   }
 
-  return { ...database, databaseUrl, clock, receiver, processor, open, order, workAll, told, buy };
+  /** A notice as the processor signs it. */
+  const signed = (body: Buffer): [Buffer, Record<string, string>] => [
+    body,
+    signedHeaders(SHOP_SECRET, `nt_${randomUUID()}`, body, clock.now()),
+  ];
+
+  return { ...database, databaseUrl, signed, clock, receiver, processor, open, order, workAll, told, buy };
 }
 
 /** The facts of one kind. */
