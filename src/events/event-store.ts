@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isRowFault } from '../platform/row-fault.ts';
 import type { EventRow, NumberedRow } from './event-row.ts';
 
 const COLUMNS = 'event_id, app_id, type, audience, user_id, session_digest, data, created_at, position';
@@ -48,13 +49,36 @@ export async function findLastPosition(db: Knex): Promise<number> {
   return row?.position ?? 0;
 }
 
-/** Numbered events behind a position, in their order. */
+/** Numbered events behind a position, in their order; those whose data the database has lost without data. */
 export async function readEventsAfter(db: Knex, position: number, limit: number): Promise<NumberedRow[]> {
-  return db<NumberedRow>('events')
-    .where('position', '>', position)
-    .orderBy('position')
-    .limit(limit)
-    .select(db.raw(COLUMNS));
+  const read = (trx: Knex, columns: string) =>
+    trx<NumberedRow>('events')
+      .where('position', '>', position)
+      .orderBy('position')
+      .limit(limit)
+      .select<NumberedRow[]>(trx.raw(columns));
+  const rows = await unlessLost(db, (trx) => read(trx, COLUMNS));
+  if (rows) return rows;
+  const found: NumberedRow[] = [];
+  for (const row of await read(db, COLUMNS.replace(' data,', ` '{}'::jsonb as data,`))) {
+    const { event_id } = row;
+    const whole = await unlessLost(db, (trx) => trx<NumberedRow>('events').where({ event_id }).first('data'));
+    found.push({ ...row, ...whole });
+  }
+  return found;
+}
+
+/** @returns undefined where the database has lost a part of a row; a transaction goes on all the same */
+async function unlessLost<Result>(
+  db: Knex,
+  read: (db: Knex) => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await (db.isTransaction ? db.transaction((savepoint) => read(savepoint)) : read(db));
+  } catch (error) {
+    if (isRowFault(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Which events somebody may and wants to see. */

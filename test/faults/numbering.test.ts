@@ -1,7 +1,9 @@
 import createKnex, { type Knex } from 'knex';
 import { expect, onTestFinished, test } from 'vitest';
 import { createOutbox, type Consume } from '../../src/events/outbox.ts';
+import { readEventsAfter } from '../../src/events/event-store.ts';
 import { countSetAside } from '../../src/events/outbox-store.ts';
+import { toPublished } from '../../src/events/published-event.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { typeParsers } from '../../src/platform/database/type-parsers.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
@@ -50,18 +52,38 @@ async function newOutbox() {
     };
   }
 
+  /** Writes events of an application, whose ids tell their order. */
+  async function write(amount: number, app = 'app_a', data = '{}') {
+    await database.query(
+      `insert into events (event_id, app_id, type, data, created_at)
+       select 'evt_' || $2 || '_' || lpad(n::text, 5, '0'), $2, 'application.updated', $3::jsonb, now()
+       from generate_series(1, $1::int) n order by n`,
+      [amount, app, data],
+    );
+  }
+
   return {
     url: connectionString,
     database,
     newNode,
-    /** Writes events of an application, whose ids tell their order. */
-    async write(amount: number, app = 'app_a', data = '{}') {
-      await database.query(
-        `insert into events (event_id, app_id, type, data, created_at)
-         select 'evt_' || $2 || '_' || lpad(n::text, 5, '0'), $2, 'application.updated', $3::jsonb, now()
-         from generate_series(1, $1::int) n order by n`,
-        [amount, app, data],
+    write,
+    /** Writes events that are longer than a page of the database, which then loses the data of the first one. */
+    async writeAndLose(amount: number, app: string) {
+      await database.query('alter table events alter data set storage external');
+      await database.query('create extension pg_surgery');
+      await write(amount, app, JSON.stringify({ text: 'x'.repeat(5000) }));
+      const [{ toast }] = (
+        await database.query<{ toast: string }>(
+          `select reltoastrelid::regclass::text as toast from pg_class where relname = 'events'`,
+        )
+      ).rows as [{ toast: string }];
+      const { rows: lost } = await database.query<{ ctid: string }>(
+        `select ctid from ${toast} where chunk_id = (select min(chunk_id) from ${toast})`,
       );
+      await database.query('select heap_force_kill($1::regclass, $2::tid[])', [
+        toast,
+        lost.map(({ ctid }) => ctid),
+      ]);
     },
     damage: (place: number, change: string) =>
       database.query(`update events set ${change} where event_id = 'evt_app_a_' || lpad($1::text, 5, '0')`, [
@@ -140,27 +162,32 @@ test('events that take longer together than a transaction may are published in s
 
 test('an event whose data the database has lost is set aside', async () => {
   const outbox = await newOutbox();
-  await outbox.database.query('alter table events alter data set storage external');
-  await outbox.database.query('create extension pg_surgery');
   await outbox.write(3);
-  await outbox.write(3, 'app_b', JSON.stringify({ text: 'x'.repeat(5000) }));
-  const [{ toast }] = (
-    await outbox.database.query<{ toast: string }>(
-      `select reltoastrelid::regclass::text as toast from pg_class where relname = 'events'`,
-    )
-  ).rows as [{ toast: string }];
-  const { rows: lost } = await outbox.database.query<{ ctid: string }>(
-    `select ctid from ${toast} where chunk_id = (select min(chunk_id) from ${toast})`,
-  );
-  await outbox.database.query('select heap_force_kill($1::regclass, $2::tid[])', [
-    toast,
-    lost.map(({ ctid }) => ctid),
-  ]);
+  await outbox.writeAndLose(3, 'app_b');
   await outbox.newNode().untilItPauses();
   await expectPublished(outbox, 5);
   expect(await outbox.aside()).toEqual([
     { event_id: 'evt_app_b_00001', fault: expect.stringContaining('XX001') },
   ]);
+});
+
+test('an event whose data the database loses after its publication keeps nobody from reading the others', async () => {
+  const outbox = await newOutbox();
+  const node = outbox.newNode();
+  await outbox.write(2);
+  await outbox.database.query('update events set position = sequence');
+  await outbox.writeAndLose(2, 'app_b');
+  await outbox.database.query('update events set position = sequence');
+  const expected = [
+    ['evt_app_a_00001', {}],
+    ['evt_app_a_00002', {}],
+    ['evt_app_b_00001', {}],
+    ['evt_app_b_00002', { text: expect.stringMatching(/^x{5000}$/) }],
+  ];
+  const read = async (db: Knex) =>
+    (await readEventsAfter(db, 0, 10)).map(toPublished).map(({ eventId, data }) => [eventId, data]);
+  expect(await read(node.knex)).toEqual(expected);
+  expect(await node.knex.transaction(read)).toEqual(expected);
 });
 
 test('an event that cannot even be set aside holds up nobody', async () => {
