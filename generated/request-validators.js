@@ -10518,9 +10518,8 @@ return errors === 0;
 }
 
 exports.v49 = validate59;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 const pattern71 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
-const pattern72 = new RegExp("^([*]|[a-z_]+[.][a-z_]+)$", "u");
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -10648,9 +10647,8 @@ if(errors >= enough26){
 break;
 }
 let data3 = data2[i0];
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err10 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(typeof data3 !== "string"){
+const err10 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10659,36 +10657,13 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
+const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema63.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-if(data3.length <= 128){
-if(!pattern72.test(data3)){
-const err12 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
 }
 errors++;
 }
@@ -10704,12 +10679,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err14 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err12 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err12];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err12);
 }
 errors++;
 break;
@@ -10719,7 +10694,31 @@ indices0[item0] = i1;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err13 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data0.description !== undefined){
+let data4 = data0.description;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err14 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(typeof data4 === "string"){
+if(func2(data4) > 500){
+const err15 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10728,11 +10727,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-if(data0.description !== undefined){
-let data4 = data0.description;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 1000){
+if(!pattern43.test(data4)){
+const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -10741,9 +10738,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(typeof data4 === "string"){
-if(func2(data4) > 500){
-const err17 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+}
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -10752,9 +10752,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data4.length <= 1000){
-if(!pattern43.test(data4)){
-const err18 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -10763,38 +10764,12 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
 validate59.errors = vErrors;
 return errors === 0;
 }
 
 exports.v50 = validate60;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^([*]|[a-z_]+[.][a-z_]+)$"}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -10902,9 +10877,8 @@ if(errors >= enough27){
 break;
 }
 let data3 = data2[i0];
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err8 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(typeof data3 !== "string"){
+const err8 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10913,36 +10887,13 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err9 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
+const err9 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema64.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
 else {
 vErrors.push(err9);
-}
-errors++;
-}
-if(data3.length <= 128){
-if(!pattern72.test(data3)){
-const err10 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/pattern",keyword:"pattern",params:{pattern: "^([*]|[a-z_]+[.][a-z_]+)$"},message:"must match pattern \""+"^([*]|[a-z_]+[.][a-z_]+)$"+"\""};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
 }
 errors++;
 }
@@ -10958,12 +10909,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err12 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err10 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err12];
+vErrors = [err10];
 }
 else {
-vErrors.push(err12);
+vErrors.push(err10);
 }
 errors++;
 break;
@@ -10973,7 +10924,31 @@ indices0[item0] = i1;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err11 = {instancePath:instancePath+"/requestBody/types",schemaPath:"#/properties/requestBody/properties/types/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data0.description !== undefined){
+let data4 = data0.description;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err12 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(typeof data4 === "string"){
+if(func2(data4) > 500){
+const err13 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10982,11 +10957,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data0.description !== undefined){
-let data4 = data0.description;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 1000){
+if(!pattern43.test(data4)){
+const err14 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10995,9 +10968,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(typeof data4 === "string"){
-if(func2(data4) > 500){
-const err15 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+}
+}
+}
+if(data0.enabled !== undefined){
+if(typeof data0.enabled !== "boolean"){
+const err15 = {instancePath:instancePath+"/requestBody/enabled",schemaPath:"#/properties/requestBody/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11006,9 +10982,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data4.length <= 1000){
-if(!pattern43.test(data4)){
-const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11019,39 +10996,13 @@ errors++;
 }
 }
 }
-}
-if(data0.enabled !== undefined){
-if(typeof data0.enabled !== "boolean"){
-const err17 = {instancePath:instancePath+"/requestBody/enabled",schemaPath:"#/properties/requestBody/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
 else {
 vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
 }
 errors++;
 }

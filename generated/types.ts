@@ -4525,7 +4525,7 @@ export interface components {
         };
         /** @description In units of the currency, with no more decimals than it has. */
         Money: number;
-        /** @description ISO 4217. */
+        /** @description ISO 4217; a code that no currency has is refused. */
         Currency: string;
         /** @description What the reseller keeps of each price, in percent, with at most 2 decimals. */
         CommissionMargin: number;
@@ -4744,7 +4744,7 @@ export interface components {
          */
         WebhookUrl: string;
         /** @description The types of events that are sent; `*` is every type, also those that later versions add. */
-        WebhookTypes: string[];
+        WebhookTypes: ("*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled")[];
         /** @description Verifies signatures: `whsec_` and 32 bytes in base64. */
         WebhookSecret: string;
         CreateWebhookRequest: {
@@ -5446,7 +5446,7 @@ export interface components {
             name: components["schemas"]["PlanName"];
             price: components["schemas"]["Money"];
             /**
-             * @description ISO 4217.
+             * @description ISO 4217; a code that no currency has is refused.
              * @default USD
              */
             currency?: string;
@@ -6287,7 +6287,7 @@ export interface components {
         AuditAppId: string;
         /** @description By one developer, API token, OAuth client, agent or reseller. */
         AuditActorId: string;
-        /** @description Of one action, such as `user.banned`. */
+        /** @description Of one action, such as `user.banned`. An action that does not exist matches nothing. */
         AuditAction: string;
         /** @description On one thing, by its identifier. */
         AuditTarget: string;
@@ -6350,7 +6350,7 @@ export interface components {
          */
         EventOrder: "asc" | "desc";
         /**
-         * @description Only events of these types, separated by commas.
+         * @description Only events of these types, separated by commas. A type that does not exist matches nothing.
          * @example session.ended,user.banned
          */
         EventTypes: string;
@@ -9350,7 +9350,7 @@ export interface operations {
                 app_id?: components["parameters"]["AuditAppId"];
                 /** @description By one developer, API token, OAuth client, agent or reseller. */
                 actor_id?: components["parameters"]["AuditActorId"];
-                /** @description Of one action, such as `user.banned`. */
+                /** @description Of one action, such as `user.banned`. An action that does not exist matches nothing. */
                 action?: components["parameters"]["AuditAction"];
                 /** @description On one thing, by its identifier. */
                 target?: components["parameters"]["AuditTarget"];
@@ -13797,7 +13797,7 @@ export interface operations {
                  */
                 order?: components["parameters"]["EventOrder"];
                 /**
-                 * @description Only events of these types, separated by commas.
+                 * @description Only events of these types, separated by commas. A type that does not exist matches nothing.
                  * @example session.ended,user.banned
                  */
                 type?: components["parameters"]["EventTypes"];
@@ -13866,7 +13866,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of these types, separated by commas.
+                 * @description Only events of these types, separated by commas. A type that does not exist matches nothing.
                  * @example session.ended,user.banned
                  */
                 type?: components["parameters"]["EventTypes"];
@@ -14449,7 +14449,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Of one state. */
                 state?: "pending" | "succeeded" | "failed";
-                /** @description Of one type of event, such as `user.banned`. */
+                /** @description Of one type of event, such as `user.banned`. A type that does not exist matches nothing. */
                 type?: string;
             };
             header?: never;
@@ -15563,7 +15563,7 @@ export interface operations {
                 app_id?: components["parameters"]["AuditAppId"];
                 /** @description By one developer, API token, OAuth client, agent or reseller. */
                 actor_id?: components["parameters"]["AuditActorId"];
-                /** @description Of one action, such as `user.banned`. */
+                /** @description Of one action, such as `user.banned`. An action that does not exist matches nothing. */
                 action?: components["parameters"]["AuditAction"];
                 /** @description On one thing, by its identifier. */
                 target?: components["parameters"]["AuditTarget"];

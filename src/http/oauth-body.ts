@@ -1,9 +1,22 @@
 import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors/api-error.ts';
 import { readFormBody, readJsonBody } from './request-body.ts';
+import { searchOf } from './target.ts';
 
 /** As much as the library of the authorization server takes. */
 const LIMIT = 56 * 1024;
 const REGISTRATION_PATH = '/oauth/register';
+
+/** More than any request has; the time that the library takes grows with the square of them. */
+const MOST_PARAMETERS = 100;
+
+/** @throws ApiError MALFORMED_REQUEST where the query of a request has more parameters than are read */
+export function assertShortQuery(request: IncomingMessage): void {
+  if (searchOf(request).split('&', MOST_PARAMETERS + 1).length <= MOST_PARAMETERS) return;
+  throw new ApiError('MALFORMED_REQUEST', {
+    detail: `The query has more than ${MOST_PARAMETERS} parameters.`,
+  });
+}
 
 /**
  * Reads the body of a request to the authorization server as strictly as that of an operation, and hands its bytes on: what

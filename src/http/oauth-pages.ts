@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import { bearerToken } from './bearer.ts';
 import { openToOrigins } from './cors.ts';
 import { fieldOf, isForeign, readForm } from './forms.ts';
-import { readOAuthBody } from './oauth-body.ts';
+import { assertShortQuery, readOAuthBody } from './oauth-body.ts';
 import { oauthFault } from './oauth-error.ts';
 import { oauthPage, oauthPageHeaders, type OAuthPage } from './oauth-html.ts';
 import { INTERACTION_PATH, OAUTH_PATHS } from './oauth-paths.ts';
@@ -128,6 +128,7 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     router.all(path, async (request, response, next) => {
       const isTaken = methods.includes(request.method === 'HEAD' ? 'GET' : request.method);
       if (!isTaken) return next('router');
+      assertShortQuery(request);
       await readOAuthBody(request, path);
       await authorizationServer.handle(request, response, surfaceOf(request, response));
     });

@@ -32,6 +32,12 @@ describe('a message that is none is refused', () => {
     ['an id that is none', { ...LIST, id: {} }, 400, -32_600],
     ['parameters that are none', { ...LIST, params: 1 }, 400, -32_600],
     ['more than 128 KiB', call({ name: 'x'.repeat(131_072) }), 413, -32_000],
+    [
+      'more than 5,000 members',
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{${Array.from({ length: 5_000 }, (_, at) => `"m${at}":0`).join(',')}}}}`,
+      413,
+      -32_000,
+    ],
     ['50,000 levels', '['.repeat(50_000) + ']'.repeat(50_000), 400, -32_600],
   ])('%s', async (_, sent, status, code) => {
     const refused = await ask(sent);

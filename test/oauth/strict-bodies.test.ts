@@ -84,3 +84,13 @@ test.each(['/oauth/device', '/oauth/interaction/x', '/account/password', `/agent
     }
   },
 );
+
+test.each(['/oauth/authorize', '/oauth/logout', '/oauth/device'])(
+  'a query of %s with more parameters than any request has is refused by a page',
+  async (path) => {
+    const response = await fetch(`${baseUrl}${path}?${'a&'.repeat(101)}`);
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toContain('text/html');
+    expect(await response.text()).toContain('more than 100 parameters');
+  },
+);

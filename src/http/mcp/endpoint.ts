@@ -3,6 +3,7 @@ import type { CallToolRequest, CallToolResult, JSONRPCMessage } from '@modelcont
 import Negotiator from 'negotiator';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
+import { countMembersWritten } from '../../platform/json-text.ts';
 import { RequestScope } from '../../platform/request-scope.ts';
 import type { Services } from '../../services.ts';
 import { createBearerOf } from '../authentication.ts';
@@ -23,6 +24,9 @@ import { toolsOf, type ContractDocument } from './tools.ts';
 const MCP_SCOPE = 'agent:execute';
 /** What a client should ask for at first; it is told of more when it needs it. */
 export const FIRST_SCOPES = `${MCP_SCOPE} read`;
+
+/** So many members a message may have in all: the library takes much longer for them than a parser. */
+const MOST_MEMBERS = 5_000;
 
 const REPLAYED = 'Idempotency-Replayed';
 
@@ -106,9 +110,13 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     if (new Negotiator({ headers: { accept } }).mediaTypes(['application/json']).length === 0) {
       throw new RpcRefusal(406, RPC.refused, 'Not acceptable: answers are application/json.');
     }
-    const { value } = await readJsonBody(request);
+    const { bytes, value } = await readJsonBody(request);
     if (Array.isArray(value)) {
       throw new RpcRefusal(400, RPC.invalidRequest, 'Invalid request: one message at a time, no batch.');
+    }
+    if (countMembersWritten(bytes.toString()) > MOST_MEMBERS) {
+      const detail = `The message has more than ${MOST_MEMBERS} members.`;
+      throw new ApiError('PAYLOAD_TOO_LARGE', { detail });
     }
     const { JSONRPCMessageSchema } = await library();
     const parsed = JSONRPCMessageSchema.safeParse(value);

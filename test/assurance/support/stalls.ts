@@ -6,7 +6,7 @@ import { Api, type Answer, type CallOptions } from '../../support/api.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { spawnService, temporaryFolder } from '../../support/processes.ts';
-import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../../support/service.ts';
+import { ADMIN_TOKEN, MASTER_KEY, readMails, UNLIMITED } from '../../support/service.ts';
 import { openPool } from './pool.ts';
 import { prepareWatch } from './stall-watch.ts';
 
@@ -81,8 +81,11 @@ export class QuickApi extends Api {
   }
 }
 
-/** Starts the service as a process of its own, under a probe of its event loop. */
-export async function startWatched() {
+/**
+ * Starts the service as a process of its own, under a probe of its event loop.
+ * @param environment settings that differ
+ */
+export async function startWatched(environment: Record<string, string> = {}) {
   const dataDir = await temporaryFolder(atFileEnd);
   const databaseUrl = await createTestDatabase();
   const watch = prepareWatch(dataDir);
@@ -94,6 +97,9 @@ export async function startWatched() {
       ADMIN_TOKEN,
       ...watch.environment,
       LOG_LEVEL: 'error',
+      // What a limit refuses does not come to what may hold the process.
+      ...UNLIMITED,
+      ...environment,
     },
     atFileEnd,
   );
