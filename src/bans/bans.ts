@@ -107,10 +107,11 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
 
     async findRefusals(appId, clients) {
       const { machines, addresses } = await store.findBannedClients(knex, appId, clients, clock.now());
+      const [network, hardware] = [new ApiError(CODES.network), new ApiError(CODES.hardware)];
       return clients.map(({ hwidDigest, address }) => {
         // In the order of `assertNone`.
-        if (addresses.has(address)) return new ApiError(CODES.network);
-        return machines.has(hwidDigest.toString('hex')) ? new ApiError(CODES.hardware) : undefined;
+        if (addresses.has(address)) return network;
+        return machines.has(hwidDigest.toString('hex')) ? hardware : undefined;
       });
     },
 

@@ -94,10 +94,10 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
     vpn.assertNone(facts, client);
   }
 
-  function toVerification(facts: SessionFacts, now: Date): Verification {
+  /** @returns undefined without the subscription that the application requires */
+  function toVerification(facts: SessionFacts, now: Date): Verification | undefined {
     const subscription = standing(facts.stretches, facts, now);
-    if (facts.requireSubscription && subscription.status !== 'active')
-      throw new ApiError('SUBSCRIPTION_EXPIRED');
+    if (facts.requireSubscription && subscription.status !== 'active') return undefined;
     return { userId: facts.userId, username: facts.username, expiresAt: facts.expiresAt, subscription };
   }
 
@@ -111,7 +111,28 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
       const hwidDigests = [facts.hwidDigest, ...sent];
       await bans.assertNone(knex, appId, { hwidDigests, address: client.address });
     }
-    return toVerification(facts, now);
+    const verification = toVerification(facts, now);
+    if (!verification) throw new ApiError('SUBSCRIPTION_EXPIRED');
+    return verification;
+  }
+
+  /** Refusals, each made once for all sessions that get it: an error with its stack costs as much as the rest of a recheck. */
+  function createRefusals() {
+    const refusals = new Map<string, ApiError | undefined>();
+    const subscriptionExpired = new ApiError('SUBSCRIPTION_EXPIRED');
+    return {
+      subscriptionExpired,
+      /** What an application says of all its sessions, of those at one address if it asks for that. */
+      ofApplication(facts: SessionFacts, client: Client): ApiError | undefined {
+        const key = `${facts.appId} ${facts.blockVpn ? client.address : ''}`;
+        if (!refusals.has(key))
+          refusals.set(
+            key,
+            refusalOf(() => assertAllowed(facts, { client })),
+          );
+        return refusals.get(key);
+      },
+    };
   }
 
   /** Who is hit by bans of clients. @returns the refusal of each place that is hit */
@@ -156,22 +177,27 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
       const now = clock.now();
       const facts = await lookup.findAll(listening.map(({ sessionDigest }) => sessionDigest));
       const banned = await findBanned(facts, listening);
-      return listening.map(({ client }, place) =>
-        outcomeOf(() => {
-          const live = assertLive(facts[place], undefined, UNSIGNABLE, now);
-          assertAllowed(live, { client });
-          const refusal = banned.get(place);
-          if (refusal) throw refusal;
-          return toVerification(live, now);
-        }),
-      );
+      const refusals = createRefusals();
+      return listening.map(({ client }, place) => {
+        const found = facts[place];
+        if (!found) return new ApiError('SESSION_INVALID');
+        return (
+          refusalOf(() => assertLive(found, undefined, UNSIGNABLE, now)) ??
+          refusals.ofApplication(found, client) ??
+          banned.get(place) ??
+          toVerification(found, now) ??
+          refusals.subscriptionExpired
+        );
+      });
     },
   };
 }
 
-function outcomeOf(verify: () => Verification): Verification | ApiError {
+/** @returns the error with which a check refuses; undefined when it does not */
+function refusalOf(assert: () => unknown): ApiError | undefined {
   try {
-    return verify();
+    assert();
+    return undefined;
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
