@@ -33,6 +33,16 @@ function withHead(request: Request, { name, query, headers, segment }: WorstHead
   return { name, send: async () => (await request.send(difference)).status };
 }
 
+/** Of the shapes that are read before anything is known of an operation, each one tries so much. */
+const SHARE = 4;
+
+/** The first operation gets all shapes, each of the others those that the one before it left out. */
+function isTried(name: string, index: number, place: number): boolean {
+  return !name.startsWith('beside the members') || place === 0 || index % SHARE === place % SHARE;
+}
+
+const inJson = operations.filter(takesJson);
+
 function attacksOn(operation: ContractOperation): readonly Attack[] {
   const request = requests.get(operation.operationId)!;
   const heads = worstHeads(operation).map((head) => withHead(request, head));
@@ -41,7 +51,9 @@ function attacksOn(operation: ContractOperation): readonly Attack[] {
   const limit = operation.maxBytes ?? 131_072;
   const hasOwnLimit = operation.maxBytes !== undefined || operation.operationId === 'initApplication';
   const bodies = [...worstBodies(operation, example, limit), ...(hasOwnLimit ? worstShapes(limit) : [])];
-  const sent = bodies.map(({ name, text }) => ({
+  const place = inJson.indexOf(operation);
+  const tried = bodies.filter(({ name }, index) => isTried(name, index, hasOwnLimit ? 0 : place));
+  const sent = tried.map(({ name, text }) => ({
     name,
     send: async () => (await request.send({ body: text })).status,
   }));
