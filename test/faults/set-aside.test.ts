@@ -172,3 +172,44 @@ test('a delivery that no request can be made of is given up, and those behind it
     )
     .toEqual([{ state: 'failed', error: 'It cannot be sent' }]);
 });
+
+test('two nodes that number events between them publish the same ones once and in one order', async () => {
+  const second = await startTestService({ ...LOOPBACK, DATABASE_URL: service.databaseUrl });
+  const nodes = [api, second.api];
+  const apps = [await newApp(api), await newApp(api)];
+  const receiver = await startReceiver();
+  for (const app of apps) await newWebhook(api, app, receiver.url, ['application.updated']);
+  const streams = await Promise.all(
+    apps.flatMap((app) =>
+      nodes.map(async (node) => {
+        const path = `/api/v2/dev/apps/${app.app_id}/events/stream`;
+        return { app, events: (await follow(node, path, app.token)).events };
+      }),
+    ),
+  );
+  await whileUnpublished(async (database) => {
+    for (let n = 0; n < 20; n += 1) {
+      for (const [place, { app_id, token }] of apps.entries()) {
+        const node = nodes[(n + place) % 2]!;
+        await node.call('PATCH', `/api/v2/dev/apps/${app_id}`, { name: `name ${n}` }, { token });
+      }
+    }
+    const { rowCount } = await database.query(
+      `update events set data = 'null' where event_id in (
+         select event_id from events where app_id = any ($1) and position is null order by sequence offset 3 limit 5)`,
+      [apps.map(({ app_id }) => app_id)],
+    );
+    expect(rowCount).toBe(5);
+  });
+  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(35);
+  const database = await connectTo(service.databaseUrl);
+  for (const { app, events } of streams) {
+    const { rows } = await database.query<{ event_id: string }>(
+      `select event_id from events where app_id = $1 and type = 'application.updated' and fault is null order by sequence`,
+      [app.app_id],
+    );
+    const seen = () => events.flatMap(({ id, type }) => (type === 'application.updated' ? [id] : []));
+    await expect.poll(seen, { timeout: 10_000 }).toEqual(rows.map(({ event_id }) => event_id));
+  }
+  await database.query('delete from events where fault is not null');
+});
