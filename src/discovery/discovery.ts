@@ -24,6 +24,24 @@ export interface Discovery {
   read(path: string, host: string | undefined): Promise<Published>;
 }
 
+/** The addresses of all documents. */
+export const DISCOVERY_PATHS = [
+  RESOURCE_METADATA_PATH,
+  `${RESOURCE_METADATA_PATH}${MCP_PATH}`,
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+  '/.well-known/mcp/manifest.json',
+  '/.well-known/mcp/server-card.json',
+  `${MCP_PATH}/server-card`,
+  '/.well-known/ai-catalog.json',
+  `${SKILLS_PATH}/index.json`,
+  `${SKILLS_PATH}/auth/SKILL.md`,
+  '/auth.md',
+  '/llms.txt',
+  '/schemas/events/agent-revoked',
+  '/openapi.json',
+] as const;
+
 const JSON_TYPE = 'application/json';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SERVER_CARD = 'application/mcp-server-card+json';
@@ -35,7 +53,9 @@ export async function createDiscovery(sources: Sources): Promise<Discovery> {
   // It is long, and stays as it is once the address is known.
   let openapi: Published | undefined;
 
-  const documents: Readonly<Record<string, (host: string | undefined) => Promise<Published> | Published>> = {
+  const documents: Readonly<
+    Record<(typeof DISCOVERY_PATHS)[number], (host: string | undefined) => Promise<Published> | Published>
+  > = {
     [RESOURCE_METADATA_PATH]: async (host) => json(await apiResource(sources, addresses.resource(host))),
     [`${RESOURCE_METADATA_PATH}${MCP_PATH}`]: async () => json(await mcpResource(sources)),
     '/.well-known/oauth-authorization-server': async () => json(await serverMetadata(sources)),
@@ -53,8 +73,8 @@ export async function createDiscovery(sources: Sources): Promise<Discovery> {
   };
 
   return {
-    paths: Object.keys(documents),
-    read: async (path, host) => documents[path]!(host),
+    paths: DISCOVERY_PATHS,
+    read: async (path, host) => documents[path as keyof typeof documents](host),
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import contract from '../../../generated/openapi.json' with { type: 'json' };
 import { ACCOUNT_PATHS } from '../../../src/http/account-pages.ts';
+import { DISCOVERY_PATHS } from '../../../src/discovery/discovery.ts';
 import { AGENT_CLAIM_PATHS } from '../../../src/http/agent-claim-pages.ts';
 import { OAUTH_PATHS } from '../../../src/http/oauth-paths.ts';
 import { PAGE_ROUTES } from '../../../src/http/pages.ts';
@@ -143,7 +144,7 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
   ...PAYMENT_PATHS,
   '/mcp': ['POST'],
 };
-const routes = [...PAGE_ROUTES, '/mcp'];
+const routes = [...PAGE_ROUTES, ...DISCOVERY_PATHS, '/mcp'];
 const posted = routes.filter((route) => methodsOf[route]?.includes('POST'));
 const opened = routes.filter((route) => methodsOf[route]?.includes('GET') ?? true);
 
