@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
-import { isRowFault } from '../platform/row-fault.ts';
 import type { EventRow, NumberedRow } from './event-row.ts';
 
 const COLUMNS = 'event_id, app_id, type, audience, user_id, session_digest, data, created_at, position';
+
+/** SQLSTATE of a row that the database has lost a part of. */
+const LOST_STATE = 'XX001';
 
 export async function insertEvents(trx: Knex.Transaction, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return;
@@ -49,34 +51,61 @@ export async function findLastPosition(db: Knex): Promise<number> {
   return row?.position ?? 0;
 }
 
-/** Numbered events behind a position, in their order; those whose data the database has lost without data. */
-export async function readEventsAfter(db: Knex, position: number, limit: number): Promise<NumberedRow[]> {
-  const read = (trx: Knex, columns: string) =>
+/** Numbered events behind a position, in their order. */
+export function readEventsAfter(db: Knex, position: number, limit: number): Promise<NumberedRow[]> {
+  return readEvents(db, (trx, columns) =>
     trx<NumberedRow>('events')
       .where('position', '>', position)
       .orderBy('position')
       .limit(limit)
-      .select<NumberedRow[]>(trx.raw(columns));
+      .select<NumberedRow[]>(trx.raw(columns)),
+  );
+}
+
+/**
+ * Reads events by any query; those whose data the database has lost without data. Every list of events is read by this.
+ * @param read its query, for the given columns
+ */
+async function readEvents(
+  db: Knex,
+  read: (db: Knex, columns: string) => PromiseLike<NumberedRow[]>,
+): Promise<NumberedRow[]> {
   const rows = await unlessLost(db, (trx) => read(trx, COLUMNS));
   if (rows) return rows;
-  const found: NumberedRow[] = [];
-  for (const row of await read(db, COLUMNS.replace(' data,', ` '{}'::jsonb as data,`))) {
-    const { event_id } = row;
-    const whole = await unlessLost(db, (trx) => trx<NumberedRow>('events').where({ event_id }).first('data'));
-    found.push({ ...row, ...whole });
-  }
-  return found;
+  const bare = await read(db, COLUMNS.replace(' data,', ` '{}'::jsonb as data,`));
+  const kept = await readKeptData(
+    db,
+    bare.map(({ event_id }) => event_id),
+  );
+  return bare.map((row) => ({ ...row, data: kept.get(row.event_id) ?? {} }));
+}
+
+/** The data of events by their ids, without those that are lost: halves find them in few statements. */
+async function readKeptData(
+  db: Knex,
+  eventIds: readonly string[],
+): Promise<Map<string, NumberedRow['data']>> {
+  const rows = await unlessLost(db, (trx) =>
+    trx<NumberedRow>('events')
+      .whereIn('event_id', eventIds)
+      .select<Pick<NumberedRow, 'event_id' | 'data'>[]>('event_id', 'data'),
+  );
+  if (rows) return new Map(rows.map(({ event_id, data }) => [event_id, data]));
+  if (eventIds.length === 1) return new Map();
+  const middle = Math.ceil(eventIds.length / 2);
+  const first = await readKeptData(db, eventIds.slice(0, middle));
+  return new Map([...first, ...(await readKeptData(db, eventIds.slice(middle)))]);
 }
 
 /** @returns undefined where the database has lost a part of a row; a transaction goes on all the same */
 async function unlessLost<Result>(
   db: Knex,
-  read: (db: Knex) => Promise<Result>,
+  read: (db: Knex) => PromiseLike<Result>,
 ): Promise<Result | undefined> {
   try {
-    return await (db.isTransaction ? db.transaction((savepoint) => read(savepoint)) : read(db));
+    return await (db.isTransaction ? db.transaction(async (savepoint) => read(savepoint)) : read(db));
   } catch (error) {
-    if (isRowFault(error)) return undefined;
+    if ((error as { code?: unknown }).code === LOST_STATE) return undefined;
     throw error;
   }
 }
@@ -96,22 +125,23 @@ export interface EventRange {
 }
 
 /** Published events of an application that lie behind a position, in the direction of the range. */
-export async function listEventsOfApplication(
+export function listEventsOfApplication(
   db: Knex,
   appId: string,
   { types, userId }: EventFilter,
   { position, order, limit }: EventRange,
 ): Promise<NumberedRow[]> {
-  const query = db<NumberedRow>('events')
-    .where({ app_id: appId })
-    .whereNotNull('position')
-    .orderBy('position', order)
-    .limit(limit)
-    .select(db.raw(COLUMNS));
-  if (types !== undefined) void query.whereIn('type', types as string[]);
-  if (userId !== undefined) void query.where({ user_id: userId });
-  if (position !== undefined) void query.where('position', order === 'asc' ? '>' : '<', position);
-  return query as unknown as Promise<NumberedRow[]>;
+  return readEvents(db, (trx, columns) => {
+    const query = trx<NumberedRow>('events')
+      .where({ app_id: appId })
+      .whereNotNull('position')
+      .orderBy('position', order)
+      .limit(limit);
+    if (types !== undefined) void query.whereIn('type', types as string[]);
+    if (userId !== undefined) void query.where({ user_id: userId });
+    if (position !== undefined) void query.where('position', order === 'asc' ? '>' : '<', position);
+    return query.select<NumberedRow[]>(trx.raw(columns));
+  });
 }
 
 /** A session, and the types by which an event tells it: as one of its application, of its user, or itself. */
@@ -127,36 +157,38 @@ export interface SessionFilter {
 }
 
 /** Published events that tell a session and lie behind a position, in the direction of the range. */
-export async function listEventsOfSession(
+export function listEventsOfSession(
   db: Knex,
   { appId, userId, sessionDigest, types }: SessionFilter,
   { position, order, limit }: EventRange,
 ): Promise<NumberedRow[]> {
   const from = position ?? (order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER);
   const behind = order === 'asc' ? '>' : '<';
-  const { rows } = await db.raw<{ rows: NumberedRow[] }>(
-    `select * from (
-       (select ${COLUMNS} from events
+  return readEvents(db, async (trx, columns) => {
+    const { rows } = await trx.raw<{ rows: NumberedRow[] }>(
+      `select * from (
+       (select ${columns} from events
         where app_id = :appId and type = any (:application::text[]) and position ${behind} :from
         order by position ${order} limit :limit)
        union all
-       (select ${COLUMNS} from events
+       (select ${columns} from events
         where user_id = :userId and app_id = :appId and position ${behind} :from
           and (type = any (:user::text[]) or (type = any (:session::text[]) and session_digest = :sessionDigest))
         order by position ${order} limit :limit)
      ) found order by position ${order} limit :limit`,
-    {
-      appId,
-      userId,
-      sessionDigest,
-      from,
-      limit,
-      application: types.application as string[],
-      user: types.user as string[],
-      session: types.session as string[],
-    } as Record<string, Knex.RawBinding>,
-  );
-  return rows;
+      {
+        appId,
+        userId,
+        sessionDigest,
+        from,
+        limit,
+        application: types.application as string[],
+        user: types.user as string[],
+        session: types.session as string[],
+      } as Record<string, Knex.RawBinding>,
+    );
+    return rows;
+  });
 }
 
 /** The place of a published event of an application; undefined when there is none. */
@@ -235,7 +267,7 @@ export async function deleteEventsOfApplication(
 }
 
 /** Published events of an application within a time, the oldest first. */
-export async function readEventsOfApplication(
+export function readEventsOfApplication(
   db: Knex,
   appId: string,
   span: {
@@ -246,11 +278,13 @@ export async function readEventsOfApplication(
   limit: number,
 ): Promise<NumberedRow[]> {
   const { since, until, after } = span;
-  const query = db<NumberedRow>('events')
-    .where('app_id', appId)
-    .whereNotNull('position')
-    .where('created_at', '>=', since)
-    .where('created_at', '<', until);
-  if (after) void query.whereRaw('(created_at, event_id) > (?, ?)', [after.createdAt, after.eventId]);
-  return query.orderBy(['created_at', 'event_id']).limit(limit).select(db.raw(COLUMNS));
+  return readEvents(db, (trx, columns) => {
+    const query = trx<NumberedRow>('events')
+      .where('app_id', appId)
+      .whereNotNull('position')
+      .where('created_at', '>=', since)
+      .where('created_at', '<', until);
+    if (after) void query.whereRaw('(created_at, event_id) > (?, ?)', [after.createdAt, after.eventId]);
+    return query.orderBy(['created_at', 'event_id']).limit(limit).select<NumberedRow[]>(trx.raw(columns));
+  });
 }

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { isUnavailable } from '../platform/database/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { isRowFault, reasonOf } from '../platform/row-fault.ts';
 import { faultOf } from './event-fault.ts';
@@ -24,6 +23,9 @@ interface Dependencies {
   readonly knex: Knex;
   readonly logger: Logger;
 }
+
+/** So many that even a slow network sets them aside within the time of one transaction. */
+const SET_ASIDE_AT_ONCE = 25;
 
 const NOTHING: Numbering = { published: [], more: false };
 const AGAIN: Numbering = { published: [], more: true };
@@ -101,12 +103,27 @@ export function createOutbox({ knex, logger }: Dependencies) {
         'an event cannot be published and is set aside',
       );
     } catch (error) {
-      if (isUnavailable(error)) throw error;
+      if (!isRowFault(error)) throw error;
       leftOut.add(eventId);
       logger.error(
         { event_id, fault, err: error },
         'an event can be neither published nor set aside and is left out until the next start',
       );
+    }
+  }
+
+  /** Sets the first of some faulty events aside. */
+  async function setSomeAside(faults: ReadonlyMap<string, string>): Promise<Numbering> {
+    const first = [...faults].slice(0, SET_ASIDE_AT_ONCE);
+    try {
+      return await holding(async (trx) => {
+        for (const [eventId, fault] of first) await setAside(trx, eventId, fault);
+        return AGAIN;
+      });
+    } catch (error) {
+      // A batch of half as many has no more faulty events than that.
+      size = half(first.length);
+      throw error;
     }
   }
 
@@ -129,19 +146,16 @@ export function createOutbox({ knex, logger }: Dependencies) {
         size = Math.min(tried * 2, limit);
         return numbering;
       } catch (error) {
-        if (error instanceof FaultyEventsError) {
-          return holding(async (trx) => {
-            for (const [eventId, fault] of error.faults) await setAside(trx, eventId, fault);
-            return AGAIN;
-          });
-        }
-        size = Math.max(1, Math.floor(tried / 2));
+        if (error instanceof FaultyEventsError) return setSomeAside(error.faults);
+        size = half(tried);
         if (tried > 1 && isRowFault(error)) return AGAIN;
         throw error;
       }
     },
   };
 }
+
+const half = (amount: number) => Math.max(1, Math.floor(amount / 2));
 
 /** Any client may have written anything there. */
 const shown = (text: string) => text.slice(0, 64);

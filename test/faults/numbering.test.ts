@@ -1,9 +1,16 @@
 import createKnex, { type Knex } from 'knex';
 import { expect, onTestFinished, test } from 'vitest';
+import type { NumberedRow } from '../../src/events/event-row.ts';
 import { createOutbox, type Consume } from '../../src/events/outbox.ts';
-import { readEventsAfter } from '../../src/events/event-store.ts';
+import {
+  listEventsOfApplication,
+  listEventsOfSession,
+  readEventsAfter,
+  readEventsOfApplication,
+} from '../../src/events/event-store.ts';
 import { countSetAside } from '../../src/events/outbox-store.ts';
 import { toPublished } from '../../src/events/published-event.ts';
+import { isUnavailable } from '../../src/platform/database/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { typeParsers } from '../../src/platform/database/type-parsers.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
@@ -97,6 +104,9 @@ async function newOutbox() {
       ).rows,
     consumed: async () =>
       (await database.query<{ event_id: string }>('select event_id from consumed order by position')).rows,
+    isWaiting: async () =>
+      (await database.query('select from events where position is null and fault is null limit 1'))
+        .rowCount !== 0,
     aside: async () =>
       (
         await database.query<{ event_id: string; fault: string }>(
@@ -104,6 +114,11 @@ async function newOutbox() {
         )
       ).rows,
   };
+}
+
+/** Passes over what a test itself has made fail, and nothing else. */
+function unlessUnavailable(error: unknown): void {
+  if (!isUnavailable(error)) throw error;
 }
 
 type Outbox = Awaited<ReturnType<typeof newOutbox>>;
@@ -147,16 +162,81 @@ test('many damaged events do not delay the others', async () => {
   expect(await outbox.aside()).toHaveLength(200);
 });
 
+test('damaged events that cannot be set aside in one transaction are in several', async () => {
+  const outbox = await newOutbox();
+  // As a transaction that takes too long ends.
+  await outbox.database.query(
+    `create function end_long() returns trigger language plpgsql as $$
+     declare amount int := coalesce(nullif(current_setting('test.amount', true), ''), '0')::int + 1;
+     begin
+       perform set_config('test.amount', amount::text, true);
+       if amount > 8 then perform pg_terminate_backend(pg_backend_pid()); end if;
+       return new;
+     end $$;
+     create trigger end_long before update of fault on events for each row execute function end_long()`,
+  );
+  await outbox.write(90);
+  await outbox.database.query(`update events set type = '' where sequence % 3 > 0`);
+  const node = outbox.newNode();
+  for (let failures = 0; failures < 40 && (await outbox.isWaiting()); failures += 1) {
+    await node.untilItPauses().catch(unlessUnavailable);
+  }
+  await expectPublished(outbox, 30);
+  expect(await outbox.aside()).toHaveLength(60);
+});
+
+test('many damaged events are set aside a few at a time', async () => {
+  const outbox = await newOutbox();
+  await outbox.database.query(
+    'create table aside (event_id text, xid xid8); ' +
+      `create function note_aside() returns trigger language plpgsql as $$
+       begin insert into aside values (new.event_id, pg_current_xact_id()); return new; end $$;
+       create trigger note_aside before update of fault on events for each row execute function note_aside()`,
+  );
+  await outbox.write(60);
+  await outbox.database.query(`update events set data = 'null'`);
+  await outbox.newNode().untilItPauses();
+  const { rows } = await outbox.database.query<{ amount: number }>(
+    'select count(*)::int as amount from aside group by xid order by min(event_id)',
+  );
+  expect(rows.map(({ amount }) => amount)).toEqual([25, 25, 10]);
+});
+
+test('a failure that is not to blame on an event leaves none out', async () => {
+  const outbox = await newOutbox();
+  await outbox.database.query(
+    `create function refuse_fault() returns trigger language plpgsql as $$
+     begin raise exception 'not now'; end $$;
+     create trigger refuse_fault before update of fault on events for each row execute function refuse_fault()`,
+  );
+  await outbox.write(3);
+  await outbox.damage(2, `type = ''`);
+  const node = outbox.newNode();
+  const failed: unknown[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    await node.untilItPauses().catch((error: unknown) => failed.push(error));
+  }
+  expect(failed).toEqual(failed.map(() => expect.objectContaining({ code: 'P0001' })));
+  expect(failed.length).toBeGreaterThan(1);
+  await outbox.database.query('drop trigger refuse_fault on events');
+  await node.untilItPauses();
+  await expectPublished(outbox, 2);
+  expect(await outbox.aside()).toHaveLength(1);
+});
+
 test('events that take longer together than a transaction may are published in smaller parts', async () => {
   const outbox = await newOutbox();
   await outbox.write(40);
   const node = outbox.newNode();
   const slow: Consume = async (trx, events) => {
     await trx.raw('set local statement_timeout = 100');
-    await trx.raw('select pg_sleep(?)', [events.length * 0.008]);
+    // Far too long for many, at once for a few.
+    await trx.raw('select pg_sleep(?)', [events.length > 10 ? 60 : 0]);
     await trx.raw('set local statement_timeout = 0');
   };
-  for (let failures = 0; failures < 10; failures += 1) await node.untilItPauses(slow).catch(() => {});
+  for (let failures = 0; failures < 100 && (await outbox.isWaiting()); failures += 1) {
+    await node.untilItPauses(slow).catch(unlessUnavailable);
+  }
   await expectPublished(outbox, 40);
 });
 
@@ -184,10 +264,21 @@ test('an event whose data the database loses after its publication keeps nobody 
     ['evt_app_b_00001', {}],
     ['evt_app_b_00002', { text: expect.stringMatching(/^x{5000}$/) }],
   ];
-  const read = async (db: Knex) =>
-    (await readEventsAfter(db, 0, 10)).map(toPublished).map(({ eventId, data }) => [eventId, data]);
-  expect(await read(node.knex)).toEqual(expected);
-  expect(await node.knex.transaction(read)).toEqual(expected);
+  const shown = (rows: readonly NumberedRow[]) =>
+    rows.map(toPublished).map(({ eventId, data }) => [eventId, data]);
+  const range = { position: undefined, order: 'asc', limit: 10 } as const;
+  const session = { appId: 'app_b', userId: 'usr_b', sessionDigest: Buffer.alloc(32) };
+  const types = { application: ['application.updated'], user: [], session: [] };
+  const span = { since: new Date(0), until: new Date(Date.now() + 3_600_000), after: undefined };
+  const read = async (db: Knex) => {
+    expect(shown(await readEventsAfter(db, 0, 10))).toEqual(expected);
+    const ofApplication = expected.slice(2);
+    expect(shown(await listEventsOfApplication(db, 'app_b', {}, range))).toEqual(ofApplication);
+    expect(shown(await listEventsOfSession(db, { ...session, types }, range))).toEqual(ofApplication);
+    expect(shown(await readEventsOfApplication(db, 'app_b', span, 10))).toEqual(ofApplication);
+  };
+  await read(node.knex);
+  await node.knex.transaction(read);
 });
 
 test('an event that cannot even be set aside holds up nobody', async () => {
@@ -230,7 +321,9 @@ test('nodes that take over from each other, fail and set aside publish each even
     if (events.some(({ data }) => data['bad'])) throw new RangeError('bad');
   };
   const working = nodes.map(async (node) => {
-    for (let round = 0; round < 60; round += 1) await node.untilItPauses(unreliable).catch(() => {});
+    for (let round = 0; round < 60; round += 1) {
+      await node.untilItPauses(unreliable).catch(unlessUnavailable);
+    }
   });
   const other = await connectTo(outbox.url);
   const writing = ['app_a', 'app_b'].map(async (app, place) => {
@@ -244,7 +337,9 @@ test('nodes that take over from each other, fail and set aside publish each even
   });
   await Promise.all([...writing, ...working]);
   turn = 0;
-  for (let round = 0; round < 200; round += 1) await nodes[0]!.untilItPauses(unreliable).catch(() => {});
+  for (let round = 0; round < 200 && (await outbox.isWaiting()); round += 1) {
+    await nodes[0]!.untilItPauses(unreliable).catch(unlessUnavailable);
+  }
   await expectPublished(outbox, 114);
   expect(await outbox.aside()).toHaveLength(6);
 });
