@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectTo } from '../support/database.ts';
 import { follow } from '../support/event-stream.ts';
 import { newApp, newSession, type App } from '../support/fixtures.ts';
@@ -14,6 +14,8 @@ const { api } = service;
 /** Keeps events from being published while something happens to them. */
 async function whileUnpublished(work: (database: pg.Client) => Promise<unknown>): Promise<void> {
   const database = await connectTo(service.databaseUrl);
+  // Also those of a test that fails: the next one counts its own.
+  onTestFinished(async () => void (await database.query('delete from events where fault is not null')));
   await database.query('begin');
   await database.query(`select 1 from relay_positions where name = 'log' for update`);
   const other = await connectTo(service.databaseUrl);
@@ -23,6 +25,10 @@ async function whileUnpublished(work: (database: pg.Client) => Promise<unknown>)
     await database.query('commit');
   }
 }
+
+/** What happens while everybody begins to listen. */
+const PREPARING: readonly string[] = ['webhook.created', 'user.created', 'session.created'];
+const afterwards = (types: readonly string[]) => types.filter((type) => !PREPARING.includes(type));
 
 const namesOf = (received: readonly { readonly type: string }[]) => received.map(({ type }) => type);
 
@@ -107,6 +113,21 @@ test.each(damages)(
       [app.app_id, rows[0]!.event_id],
     );
     await expect.poll(() => told.webhook(), { timeout: 10_000 }).toContain('license.created');
+    // What comes a second time comes before the last one.
+    const closing = 'application.resumed';
+    for (const { patch } of [app, other]) await patch({ paused: false });
+    for (const listener of [told, others]) {
+      for (const hears of [listener.webhook, listener.stream, listener.mqtt])
+        await expect.poll(hears, { timeout: 10_000 }).toContain(closing);
+    }
+    const toldOnce = ['application.updated', 'application.paused', 'license.created', closing];
+    expect(afterwards(told.stream())).toEqual(toldOnce);
+    expect(afterwards(told.webhook())).toEqual(toldOnce);
+    expect(told.mqtt()).toEqual(toldOnce.filter((type) => type !== 'license.created'));
+    const othersOnce = ['application.paused', closing];
+    expect(afterwards(others.stream())).toEqual(othersOnce);
+    expect(afterwards(others.webhook())).toEqual(othersOnce);
+    expect(others.mqtt()).toEqual(othersOnce);
     expect((await api.health()).body.message).toBe('operational');
   },
 );
@@ -211,5 +232,4 @@ test('two nodes that number events between them publish the same ones once and i
     const seen = () => events.flatMap(({ id, type }) => (type === 'application.updated' ? [id] : []));
     await expect.poll(seen, { timeout: 10_000 }).toEqual(rows.map(({ event_id }) => event_id));
   }
-  await database.query('delete from events where fault is not null');
 });
