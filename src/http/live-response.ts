@@ -20,7 +20,7 @@ export function writeLive(stream: Readable, response: ServerResponse): Promise<v
     let said = '';
 
     function write(): void {
-      if (said === '' || response.writableEnded) return;
+      if (said === '' || response.writableEnded || response.destroyed) return;
       const text = said;
       said = '';
       if (!response.write(text)) stream.pause();
@@ -35,7 +35,7 @@ export function writeLive(stream: Readable, response: ServerResponse): Promise<v
     stream.once('error', reject);
     stream.once('close', () => stream.readableEnded || reject(new Gone()));
     response.on('drain', () => stream.resume());
-    response.once('error', reject);
+    response.on('error', reject);
     response.once('close', () => {
       stream.destroy();
       if (response.writableFinished) resolve();

@@ -12,7 +12,8 @@ export function parseJsonBody(bytes: Buffer): unknown {
     return parseStrictJson(bytes);
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error;
-    const code = error.isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED_JSON';
-    throw new ApiError(code, { detail: `The body ${error.message}.`, cause: error });
+    const about = { detail: `The body ${error.message}.`, cause: error };
+    if (error.isTooLarge) throw new ApiError('PAYLOAD_TOO_LARGE', about);
+    throw new ApiError('MALFORMED_JSON', about);
   }
 }

@@ -6,20 +6,20 @@ import type { Concerned, Listener, Listeners } from './listeners.ts';
 
 interface Dependencies {
   readonly listeners: Pick<Listeners, 'concerned'>;
-  readonly doubts: Pick<Doubts, 'note' | 'isAboutAll' | 'tellAll'>;
+  readonly doubts: Pick<Doubts, 'note' | 'noteAll' | 'isAboutAll' | 'tellAll'>;
   readonly logger: Logger;
 }
 
 /** Hands events out to many listeners without holding the event loop. */
 export interface Announcements {
-  /** Takes the next event. Those who listen now are told, after all events before it. */
+  /** Takes the next event. Those who listen now are told, after all events of the application before it. */
   add(event: PublishedEvent): void;
 }
 
 export function createAnnouncements({ listeners, doubts, logger }: Dependencies): Announcements {
   const inSlices = createSlices();
-  /** Set while an event before is still being handed out. */
-  let before: Promise<void> | undefined;
+  /** By application, while an event of it is still being handed out: none waits for those of another one. */
+  const underWay = new Map<string, Promise<void>>();
   let toldInThisTurn = 0;
 
   /** Few are told at once, unless many events that each tell few come together. */
@@ -40,8 +40,12 @@ export function createAnnouncements({ listeners, doubts, logger }: Dependencies)
     const { sessions, developers, endsSessions, endsAll } = concerned;
     await inSlices(developers, (listener) => listener.offer(event, endsAll));
     const tell = (listener: Listener) => listener.offer(event, endsSessions);
-    if (!endsSessions && doubts.isAboutAll(event)) await doubts.tellAll(sessions, tell);
+    const isAboutAll = !endsSessions && doubts.isAboutAll(event);
+    // Where events follow each other quickly, the sessions are asked about once behind them instead of once for each.
+    const tellsOutcome = isAboutAll && !earlier && sessions.length > 0;
+    if (tellsOutcome) await doubts.tellAll(sessions, tell);
     else await inSlices(sessions, tell);
+    if (isAboutAll && !tellsOutcome) doubts.noteAll(event);
     doubts.note(event);
   }
 
@@ -49,6 +53,7 @@ export function createAnnouncements({ listeners, doubts, logger }: Dependencies)
     add(event) {
       const concerned = listeners.concerned(event);
       const { sessions, developers, endsSessions, endsAll } = concerned;
+      const before = underWay.get(event.appId);
       if (!before && !doubts.isAboutAll(event) && mayTellNow(concerned)) {
         for (const listener of sessions) listener.offer(event, endsSessions);
         for (const listener of developers) listener.offer(event, endsAll);
@@ -59,9 +64,9 @@ export function createAnnouncements({ listeners, doubts, logger }: Dependencies)
           logger.error({ err: error, event: event.eventId }, 'an event could not be handed out');
         })
         .finally(() => {
-          if (before === telling) before = undefined;
+          if (underWay.get(event.appId) === telling) underWay.delete(event.appId);
         });
-      before = telling;
+      underWay.set(event.appId, telling);
     },
   };
 }

@@ -11,6 +11,11 @@ import type { Listeners, SessionListener } from './listeners.ts';
 
 /** Sessions that one statement asks about. */
 export const CHECKED_AT_ONCE = 250;
+/**
+ * For how long an event may wait for what becomes of those whom it tells: longer would hold up the events behind it, and who
+ * has not been told.
+ */
+const TOLD_WITHIN_MS = 500;
 const PUT_OFF = 'a check of listening sessions was put off';
 /** Switches that may shut out a session that was let in before. */
 const SWITCHES = ['pause_sessions', 'require_subscription', 'block_vpn', 'vpn_fail_closed'];
@@ -28,11 +33,13 @@ interface Dependencies {
 export interface Doubts {
   /** Takes an event that may raise doubts about sessions other than those that it tells. */
   note(event: PublishedEvent): void;
-  /** Whether an event raises doubts about all sessions that it tells. */
+  /** Whether an event raises doubts about all sessions of its application. */
   isAboutAll(event: PublishedEvent): boolean;
+  /** Takes an event that raises doubts about all sessions of its application, when those whom it tells have been told. */
+  noteAll(event: PublishedEvent): void;
   /**
    * Tells sessions of an event that raises doubts about them, each together with its refusal if it may not go on: one write to
-   * its connection instead of two. While the database is away they are told of the event, and the doubts stay.
+   * its connection instead of two. While the database is away or slow they are told of the event, and the doubts stay.
    */
   tellAll(some: readonly SessionListener[], tell: (listener: SessionListener) => void): Promise<void>;
   /** Takes the time: a subscription that has ended by now raises doubts about its user's sessions. */
@@ -47,6 +54,7 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
   const subscriptions = new WeakMap<SessionListener, Verification['subscription']>();
   const inSlices = createSlices();
   let wake = () => {};
+  let isStopped = false;
 
   /** Of all who listen, only those whom a ban hits are asked about. */
   async function findHit(): Promise<void> {
@@ -92,15 +100,20 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
     if (isError && outcome.status === 403) refuse(listener, outcome.code);
   }
 
-  /** Asks about batch after batch, of each while the outcomes of the one before are handed out. */
+  /**
+   * Asks about batch after batch, of each while the outcomes of the one before are handed out.
+   * @param outOfTime resolves when it is to end without the outcomes that are still missing
+   */
   async function check(
     nextBatch: () => readonly SessionListener[],
     tell: (listener: SessionListener) => void = () => {},
+    outOfTime: Promise<undefined> = new Promise(() => {}),
   ): Promise<void> {
     let batch = nextBatch();
     let asking = ask(batch);
     while (batch.length > 0) {
-      const outcomes = await asking;
+      const outcomes = await Promise.race([asking, outOfTime]);
+      if (!outcomes) return;
       const following = nextBatch();
       asking = ask(following);
       // Awaited above, but perhaps only after it has failed.
@@ -113,29 +126,37 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
     }
   }
 
+  /** A new ban is looked at between two batches, and a node that stops asks about no more of them. */
   async function work(): Promise<boolean> {
     await findHit();
-    await check(() => [...take(doubted, CHECKED_AT_ONCE)]);
-    return newBans.size > 0 || doubted.size > 0;
+    await check(() => (newBans.size > 0 || isStopped ? [] : [...take(doubted, CHECKED_AT_ONCE)]));
+    return !isStopped && (newBans.size > 0 || doubted.size > 0);
+  }
+
+  function doubt(some: Iterable<SessionListener>): void {
+    for (const listener of some) doubted.add(listener);
+    wake();
   }
 
   return {
     note({ type, appId, userId, data }) {
       if (type === 'ban.created' && listeners.sessionsOf(appId).length > 0) {
         newBans.set(String(data['ban_id']), appId);
+        wake();
       } else if (type === 'user.subscription_reduced' && userId !== null) {
-        for (const listener of listeners.sessionsOfUser(appId, userId)) doubted.add(listener);
-      } else return;
-      wake();
+        doubt(listeners.sessionsOfUser(appId, userId));
+      }
     },
 
     isAboutAll({ type, data }) {
-      const changed = (data['changed'] ?? []) as readonly string[];
-      return (
-        type === 'application.paused' ||
-        (type.startsWith('application.') && changed.some((name) => SWITCHES.includes(name)))
-      );
+      if (!type.startsWith('application.')) return false;
+      const { changed = [] } = data;
+      // Of damaged data nothing is known.
+      if (type === 'application.paused' || !Array.isArray(changed)) return true;
+      return changed.some((name) => SWITCHES.includes(name));
     },
+
+    noteAll: ({ appId }) => doubt(listeners.sessionsOf(appId)),
 
     async tellAll(some, tell) {
       let asked = 0;
@@ -144,30 +165,41 @@ export function createDoubts({ listeners, bans, sessions, refuse, logger }: Depe
         told += 1;
         tell(listener);
       };
+      const { promise: outOfTime, resolve: endWait } = Promise.withResolvers<undefined>();
+      const timer = setTimeout(endWait, TOLD_WITHIN_MS, undefined);
+      let unknown: readonly SessionListener[];
       try {
-        await check(() => some.slice(asked, (asked += CHECKED_AT_ONCE)), tellNext);
+        await check(() => some.slice(asked, (asked += CHECKED_AT_ONCE)), tellNext, outOfTime);
+        unknown = some.slice(told);
       } catch (error) {
         logger.debug({ err: error }, PUT_OFF);
-        for (const listener of some.slice(asked)) doubted.add(listener);
-        await inSlices(some.slice(told), tell);
+        // Those of the question that has failed are doubted again already.
+        unknown = some.slice(asked);
       }
+      clearTimeout(timer);
+      await inSlices(some.slice(told), tell);
+      doubt(unknown);
     },
 
     noteTime(now) {
-      let ended = false;
+      const ended: SessionListener[] = [];
       for (const listener of listeners.sessions()) {
         const subscription = subscriptions.get(listener) ?? listener.session.subscription;
         if (subscription.status !== 'active' || subscription.expiresAt > now) continue;
-        doubted.add(listener);
-        ended = true;
+        ended.push(listener);
       }
-      if (ended) wake();
+      if (ended.length > 0) doubt(ended);
     },
 
     start() {
       const working = repeatedly(work, (error) => logger.debug({ err: error }, PUT_OFF));
       wake = () => working.wake();
-      return working;
+      return {
+        stop() {
+          isStopped = true;
+          return working.stop();
+        },
+      };
     },
   };
 }

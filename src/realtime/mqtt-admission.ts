@@ -60,6 +60,14 @@ function createMqttListener(session: SessionIdentity, client: Client, peer: Mqtt
     // The client names it: it alone knows its session's id.
     session: undefined,
   };
+  let isOver = false;
+
+  /** An end takes a moment, in which nothing more is said. */
+  function end(...reason: Parameters<MqttPeer['end']>): void {
+    isOver = true;
+    peer.end(...reason);
+  }
+
   return {
     session,
     client,
@@ -72,14 +80,16 @@ function createMqttListener(session: SessionIdentity, client: Client, peer: Mqtt
       return true;
     },
     offer(event, isLast) {
+      if (isOver) return;
       const topic = event.audience === 'developer' ? undefined : topics[event.audience];
       if (topic !== undefined) peer.send(topic, eventJson(event));
-      if (isLast) peer.end('administrativeAction');
+      if (isLast) end('administrativeAction');
     },
     finish(notice) {
-      if (!notice) return peer.end('serverShuttingDown');
+      if (isOver) return;
+      if (!notice) return end('serverShuttingDown');
       if (topics.session !== undefined) peer.send(topics.session, JSON.stringify(notice));
-      peer.end(notice.type === 'session.expired' ? 'maximumConnectTime' : 'notAuthorized');
+      end(notice.type === 'session.expired' ? 'maximumConnectTime' : 'notAuthorized');
     },
   } satisfies SessionListener & { maySubscribe(topic: string): boolean };
 }

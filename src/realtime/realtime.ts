@@ -148,11 +148,20 @@ export function createRealtime(deps: Dependencies): Realtime {
     return stream;
   }
 
+  let expiring: Promise<void> | undefined;
+
   function sweep(): void {
     const now = clock.now();
-    const expired = [...listeners.sessions()].filter(({ session }) => session.expiresAt <= now);
-    void inSlices(expired, (listener) => listener.finish(noticeTo(listener.session, 'session.expired', {})));
+    // Many that expire together may take longer than until the next time, and each is told once.
+    expiring ??= endExpired(now).finally(() => (expiring = undefined));
     doubts.noteTime(now);
+  }
+
+  function endExpired(now: Date): Promise<void> {
+    const expired = [...listeners.sessions()].filter(({ session }) => session.expiresAt <= now);
+    return inSlices(expired, (listener) =>
+      listener.finish(noticeTo(listener.session, 'session.expired', {})),
+    );
   }
 
   /** Each stream has its turn every 15 seconds, counted from its beginning. */

@@ -7,6 +7,7 @@ import { createAnnouncements } from '../../src/realtime/announcements.ts';
 import { CHECKED_AT_ONCE, createDoubts } from '../../src/realtime/doubts.ts';
 import { SLICE } from '../../src/platform/slices.ts';
 import { createListeners, type SessionListener } from '../../src/realtime/listeners.ts';
+import { createMqttAdmission } from '../../src/realtime/mqtt-admission.ts';
 import { ban, newApp, newSession } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -212,6 +213,7 @@ test('events reach many listeners in their order, with turns of the event loop i
   const doubts = {
     isAboutAll: () => false,
     tellAll: async () => {},
+    noteAll: () => {},
     note: ({ eventId }: PublishedEvent) => void told.push(eventId),
   };
   const { add } = createAnnouncements({ listeners, doubts, logger });
@@ -239,7 +241,7 @@ test('many events that each tell few leave turns of the event loop to others', a
   const heard: string[] = [];
   for (let place = 0; place < 5; place += 1)
     listeners.addSession(newListener(place, (what) => heard.push(what)));
-  const doubts = { isAboutAll: () => false, tellAll: async () => {}, note: () => {} };
+  const doubts = { isAboutAll: () => false, tellAll: async () => {}, note: () => {}, noteAll: () => {} };
   const { add } = createAnnouncements({ listeners, doubts, logger });
   const ids = Array.from({ length: 100 }, (_, place) => `evt_${place}`);
   for (const eventId of ids) add({ ...newEvent('variable.set'), eventId });
@@ -248,4 +250,152 @@ test('many events that each tell few leave turns of the event loop to others', a
     expect(heard.length - before).toBeLessThanOrEqual(2 * SLICE);
   }
   expect(heard).toEqual(ids.flatMap((eventId) => Array<string>(5).fill(eventId)));
+});
+
+/** Doubts about listeners whose sessions are asked about by `recheckAll`. */
+function doubtsAbout(
+  listeners: ReturnType<typeof createListeners>,
+  recheckAll: Parameters<typeof createDoubts>[0]['sessions']['recheckAll'],
+  refuse: (listener: SessionListener) => void = () => {},
+) {
+  const find = async () => ({ kind: 'network', network: '10.0.0.0/8' }) as const;
+  return createDoubts({ listeners, bans: { find }, sessions: { recheckAll }, refuse, logger });
+}
+
+test('a database that hangs holds up no event of another application, and those of its own for half a second', async () => {
+  const listeners = createListeners();
+  const heard: string[] = [];
+  for (const appId of ['app_1', 'app_2']) {
+    const listener = newListener(1, (what) => heard.push(`${appId} ${what}`));
+    listeners.addSession({ ...listener, session: { ...listener.session, appId } });
+  }
+  const doubts = doubtsAbout(listeners, () => new Promise(() => {}));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { add } = createAnnouncements({ listeners, doubts, logger });
+    add(newEvent('application.paused'));
+    add(newEvent('application.resumed'));
+    add({ ...newEvent('variable.set'), appId: 'app_2' });
+    expect(heard).toEqual(['app_2 evt_variable.set']);
+    await nextTurn();
+    vi.advanceTimersByTime(500);
+    await expect
+      .poll(() => heard.slice(1))
+      .toEqual(['app_1 evt_application.paused', 'app_1 evt_application.resumed']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('of switches that change quickly, sessions are asked about at the first one and once behind all', async () => {
+  const listeners = createListeners();
+  const heard: string[] = [];
+  listeners.addSession(newListener(1, (what) => heard.push(what)));
+  let statements = 0;
+  const doubts = doubtsAbout(listeners, async (listening) => {
+    statements += 1;
+    await nextTurn();
+    return listening.map(() => new ApiError('SESSION_INVALID'));
+  });
+  const doubting = doubts.start();
+  const { add } = createAnnouncements({ listeners, doubts, logger });
+  const ids = Array.from({ length: 50 }, (_, place) => `evt_${place}`);
+  for (const eventId of ids) add({ ...newEvent('application.updated', { changed: ['block_vpn'] }), eventId });
+  await expect.poll(() => heard).toEqual(ids);
+  await doubting.stop();
+  // One may be under way while the last ones are told.
+  expect(statements).toBeGreaterThanOrEqual(2);
+  expect(statements).toBeLessThanOrEqual(4);
+});
+
+test('a ban that comes while many are asked about is looked at before the next batch', async () => {
+  const listeners = createListeners();
+  for (let place = 0; place < 4 * CHECKED_AT_ONCE; place += 1) listeners.addSession(newListener(place));
+  const log: string[] = [];
+  const doubts = createDoubts({
+    listeners,
+    bans: {
+      find: async () => {
+        log.push('ban');
+        return undefined;
+      },
+    },
+    sessions: {
+      recheckAll: async (listening) => {
+        log.push('batch');
+        if (log.length === 1) doubts.note(newEvent('ban.created', { ban_id: 'ban_1' }, 'developer'));
+        await nextTurn();
+        return listening.map(() => new ApiError('SESSION_INVALID'));
+      },
+    },
+    refuse: () => {},
+    logger,
+  });
+  const doubting = doubts.start();
+  doubts.noteAll(newEvent('application.paused'));
+  await expect.poll(() => log.length).toBe(5);
+  await doubting.stop();
+  expect(log).toEqual(['batch', 'ban', 'batch', 'batch', 'batch']);
+});
+
+test('a node that stops asks about no more batches', async () => {
+  const listeners = createListeners();
+  for (let place = 0; place < 4 * CHECKED_AT_ONCE; place += 1) listeners.addSession(newListener(place));
+  let statements = 0;
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const doubts = doubtsAbout(listeners, async (listening) => {
+    statements += 1;
+    asked.resolve();
+    await answer.promise;
+    return listening.map(() => new ApiError('SESSION_INVALID'));
+  });
+  const doubting = doubts.start();
+  doubts.noteAll(newEvent('application.paused'));
+  await asked.promise;
+  const stopped = doubting.stop();
+  answer.resolve();
+  await stopped;
+  expect(statements).toBe(1);
+});
+
+test('an event whose list of changes is damaged is told, and raises doubts', async () => {
+  const listeners = createListeners();
+  const heard: string[] = [];
+  listeners.addSession(newListener(1, (what) => heard.push(what)));
+  const refused = new Set<SessionListener>();
+  const doubts = doubtsAbout(
+    listeners,
+    async (listening) => listening.map(() => new ApiError('VPN_BLOCKED')),
+    (listener) => refused.add(listener),
+  );
+  createAnnouncements({ listeners, doubts, logger }).add(newEvent('application.updated', { changed: 'x' }));
+  await expect.poll(() => refused.size).toBe(1);
+  expect(heard).toEqual(['evt_application.updated']);
+});
+
+test('an MQTT client whose end is under way is told nothing more, and ended once', async () => {
+  const listeners = createListeners();
+  const identity = { appId: 'app_1', userId: 'usr_1', sessionDigest: Buffer.alloc(32) } as never;
+  const admission = createMqttAdmission({
+    sessions: { identify: async () => identity, recheck: async () => identity },
+    listeners,
+    holders: { take: () => () => {} } as never,
+    listenersASession: 5,
+  });
+  const said: string[] = [];
+  const peer = { send: (topic: string) => said.push(topic), end: (reason: string) => said.push(reason) };
+  await admission({ address: '127.0.0.1' })({ username: undefined, password: 'token' }, peer as never);
+  const [listener] = [...listeners.sessions()];
+  const notice = {
+    type: 'session.expired',
+    timestamp: '',
+    app_id: 'app_1',
+    user_id: 'usr_1',
+    data: {},
+  } as const;
+  listener!.finish(notice);
+  listener!.finish(notice);
+  listener!.offer(newEvent('application.paused'), true);
+  expect(said).toEqual(['maximumConnectTime']);
 });
