@@ -5,6 +5,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { watchChunks } from './chunk-sizes.ts';
 import { closeAfter } from './closing.ts';
 import { bodyLimitOf, tooLarge } from './request-body.ts';
+import { bringIntoOriginForm } from './request-fault.ts';
 
 /**
  * Refuses bodies that announce more than is read, before they are sent: a chunk or a `Content-Length` over the limit closes the
@@ -18,6 +19,8 @@ export function guardBodies(
   refuse: (error: ApiError, socket: Socket, response: ServerResponse) => void,
 ): void {
   const isTooLong = (request: IncomingMessage) => {
+    // Before anything looks for its operation.
+    bringIntoOriginForm(request);
     const { 'content-length': length } = request.headers;
     return length !== undefined && Number(length) > bodyLimitOf(operationOf(request));
   };

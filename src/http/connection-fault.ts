@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.ts';
-import { closeAfter, closeInStages } from './closing.ts';
+import { closeInStages, endWith, isDrained } from './closing.ts';
 import { COMMON_HEADERS, writeResponse, type HttpResponse } from './response.ts';
 
 /** The error to answer with when Node's parser gives a connection up before there is a whole request. */
@@ -13,7 +13,7 @@ export function toConnectionFault(error: NodeJS.ErrnoException): ApiError {
 
 /**
  * Answers on a connection whose parser has given up, and closes it. Answers to whole requests that came before are not
- * cut short: they go out first.
+ * cut short: they go out first. Without effect on a connection that was given up already.
  * @param latest the response of the connection's latest request
  * @param answerTo makes the response to a request; to none where the connection gives no whole one
  */
@@ -23,19 +23,22 @@ export function answerConnection(
   requestId: string,
   answerTo: (request?: IncomingMessage) => HttpResponse,
 ): void {
+  if (isDrained(socket)) return;
   if (!socket.writable) {
     socket.destroy();
-  } else if (latest && !latest.writableFinished) {
-    if (latest.headersSent) latest.once('finish', () => closeInStages(socket));
-    else closeAfter(latest);
-    // The fault is in the body of this request: Node puts its answer behind those of the requests before it.
-    if (!latest.req.complete && !latest.headersSent) {
-      // Node forgets the request with the answer: whoever reads its body would wait for ever.
-      socket.once('close', () => latest.req.destroy(new Error('The body broke off.')));
-      void writeResponse(latest, requestId, answerTo(latest.req));
-    }
-  } else {
+  } else if (!latest || (latest.writableFinished && latest.req.complete)) {
     answerSocket(socket, requestId, answerTo());
+  } else {
+    const { req } = latest;
+    // Node forgets the request with its response: what reads the body would wait for ever.
+    if (!req.complete) socket.once('close', () => req.destroy(new Error('The body broke off.')));
+    // There is one response to a request, even if the rest of its body is at fault.
+    if (latest.writableFinished) return closeInStages(socket);
+    endWith(latest);
+    // The fault is in the body of this request: Node puts its response behind those of the requests before it.
+    if (!req.complete && !latest.headersSent) {
+      writeResponse(latest, requestId, answerTo(req)).catch(() => socket.destroy());
+    }
   }
 }
 

@@ -4,16 +4,19 @@ import { ApiError } from '../errors/api-error.ts';
 const VALID_HOST = /^[^\s/?#@\\]*$/;
 
 /**
- * What is wrong with the head of a request that Node's parser let through. A target in absolute form (RFC 9112, section
- * 3.2.2) asks for the same as its path and query: `request.url` becomes those.
+ * Brings the target of a request into origin form: one in absolute form (RFC 9112, section 3.2.2) asks for the same as its
+ * path and query. A target of another form stays as it is.
+ */
+export function bringIntoOriginForm(request: IncomingMessage): void {
+  if (!request.url!.startsWith('/')) request.url = originForm(request.url!) ?? request.url!;
+}
+
+/**
+ * What is wrong with the head of a request that Node's parser let through.
  * @returns undefined when nothing is
  */
 export function requestFault(request: IncomingMessage): ApiError | undefined {
-  if (!request.url!.startsWith('/')) {
-    const target = originForm(request.url!);
-    if (target === undefined) return malformed('The request target is not one of this server.');
-    request.url = target;
-  }
+  if (!request.url!.startsWith('/')) return malformed('The request target is not one of this server.');
   const { host = '', 'transfer-encoding': coding } = request.headers;
   const hosts = countHeader(request, 'host');
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {

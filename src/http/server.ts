@@ -10,7 +10,7 @@ import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
 import { guardBodies } from './body-guard.ts';
 import { createClientOf } from './client-address.ts';
-import { closeAfter, isBehindLast } from './closing.ts';
+import { closeAfter, drain, isBehindLast } from './closing.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -89,7 +89,9 @@ export function createHttpServer(deps: Dependencies): Server {
     const fault = error instanceof URIError ? new ApiError('MALFORMED_REQUEST', { cause: error }) : error;
     const apiError = toApiError(fault);
     log.failure(apiError, requestId);
-    void writeResponse(response, requestId, inForm(apiError, requestId, request));
+    writeResponse(response, requestId, inForm(apiError, requestId, request)).catch(
+      unwritten(response, requestId),
+    );
   };
   const pages = createPages({
     discovery: services.discovery,
@@ -146,8 +148,10 @@ export function createHttpServer(deps: Dependencies): Server {
       log.failure(error, requestId);
       return problem(error, requestId, request, PROBLEM_JSON);
     };
-    openScope(client, deps.deadlineMs)
+    const scope = openScope(client, deps.deadlineMs);
+    scope
       .run(() => mcp.answer(request, client, problemOf))
+      .finally(() => scope.lift())
       .then(async ({ response: answered, outcome, exchange }) => {
         if (response.headersSent || response.destroyed) return;
         await writeResponse(response, requestId, answered);
@@ -161,11 +165,15 @@ export function createHttpServer(deps: Dependencies): Server {
     // A client may go away in the middle of a stream.
     const level = isGone(error) ? 'debug' : 'error';
     logger[level]({ request_id: requestId, err: error }, 'an answer could not be written');
-    response.destroy();
+    // A response that waits for its turn has no connection yet, which would wait for it.
+    response.req.socket.destroy();
   };
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    if (isBehindLast(response)) return void request.resume();
+    if (isBehindLast(response)) {
+      request.resume();
+      return drain(request.socket);
+    }
     const startedAt = metrics.now();
     latest.set(request.socket, response);
     const requestId = newRequestId();
@@ -187,7 +195,11 @@ export function createHttpServer(deps: Dependencies): Server {
       });
       scope.run(() =>
         // A page that comes too late finds its request answered, and the connection is the next one's.
-        pages(request as Request, response as Response, () => response.writableEnded || response.destroy()),
+        pages(
+          request as Request,
+          response as Response,
+          () => response.writableEnded || request.socket.destroy(),
+        ),
       );
       return;
     }

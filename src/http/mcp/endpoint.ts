@@ -205,7 +205,6 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       const { authorization = '' } = request.headers;
       visit = { request, client, authorization, scopes, problemOf, id: null };
       const response = await inTime(converse(visit));
-      scope?.lift();
       return { response, outcome: visit.outcome ?? { status: response.status }, exchange: visit.exchange };
     } catch (error) {
       return { ...refused(error, problemOf, visit?.id ?? null), exchange: visit?.exchange };

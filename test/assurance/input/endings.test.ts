@@ -1,0 +1,161 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { newApp } from '../../support/fixtures.ts';
+import { startTestService } from '../../support/service.ts';
+
+const { api } = await startTestService();
+const app = await newApp(api);
+const { hostname, port } = new URL(api.baseUrl);
+
+/** Node parses at least one packet, of at most 64 KiB, to its end. */
+const PACKET = 65_536;
+const NEXT = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
+const NO_HOST = 'GET /health HTTP/1.1\r\n\r\n';
+const CHUNKED =
+  'POST /api/v1/client/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const UNAUTHORIZED =
+  'POST /api/v2/dev/apps HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+interface Client {
+  readonly socket: net.Socket;
+  readonly received: () => string;
+  readonly statuses: () => number[];
+  /** The error that ended the connection. */
+  readonly broken: () => Error | undefined;
+}
+
+/** A client that does not close its side by itself. */
+async function open(): Promise<Client> {
+  const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  let broken: Error | undefined;
+  socket.on('data', (data: Buffer) => (text += data.toString()));
+  socket.on('error', (error) => (broken = error));
+  await once(socket, 'connect');
+  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+  return { socket, received: () => text, statuses, broken: () => broken };
+}
+
+/** Each part by itself, so that they come in several packets. */
+async function send(socket: net.Socket, parts: readonly string[]): Promise<void> {
+  for (const part of parts) {
+    if (!socket.write(part)) await once(socket, 'drain');
+    await delay(2);
+  }
+}
+
+/** Counts the requests that the server makes objects for. */
+function countRequests(): () => number {
+  let count = 0;
+  const counted = () => void (count += 1);
+  subscribe('http.server.request.start', counted);
+  onTestFinished(() => void unsubscribe('http.server.request.start', counted));
+  return () => count;
+}
+
+test.each([
+  ['a fault', NO_HOST, [400]],
+  ['a parse error', 'garbage\r\n\r\n', [400]],
+  ['a body that is too large', `${CHUNKED}40000\r\n`, [413]],
+])('behind %s no further packets are parsed', async (_name, first, expected) => {
+  const client = await open();
+  const requests = countRequests();
+  const ended = once(client.socket, 'end');
+  client.socket.write(first);
+  await ended;
+  const block = NEXT.repeat(Math.floor(PACKET / NEXT.length));
+  await send(
+    client.socket,
+    Array.from({ length: 20 }, () => block),
+  );
+  expect(client.statuses()).toEqual(expected);
+  expect(requests()).toBeLessThanOrEqual(1);
+});
+
+test('requests that are sent with a fault are dropped with its packet', async () => {
+  const client = await open();
+  const requests = countRequests();
+  const ended = once(client.socket, 'end');
+  const most = Math.ceil(PACKET / NEXT.length);
+  client.socket.write(NO_HOST + NEXT.repeat(20 * most));
+  await ended;
+  await send(
+    client.socket,
+    Array.from({ length: 20 }, () => NEXT.repeat(most)),
+  );
+  expect(client.statuses()).toEqual([400]);
+  expect(requests()).toBeLessThanOrEqual(1 + most);
+});
+
+test.each([
+  [
+    'a header that is too long',
+    [`${NO_HOST.slice(0, -2)}X-Long: `, ...Array.from({ length: 100 }, () => 'x'.repeat(1_000))],
+    431,
+  ],
+  [
+    'a chunk size that is none',
+    [CHUNKED, 'ZZ\r\n', ...Array.from({ length: 50 }, () => 'x'.repeat(1_000))],
+    400,
+  ],
+  ['a malformed request line', ['garbage\r\n', ...Array.from({ length: 50 }, () => 'x'.repeat(1_000))], 400],
+])('a client that goes on sending behind %s reads its refusal', async (_name, parts, status) => {
+  const client = await open();
+  // Not read meanwhile: a reset would take away what was received.
+  client.socket.pause();
+  await send(client.socket, parts);
+  const ended = once(client.socket, 'end');
+  client.socket.resume();
+  await ended;
+  expect(client.broken()).toBeUndefined();
+  expect(client.statuses()).toEqual([status]);
+});
+
+test.each([
+  ['a chunk over the limit', '40000\r\n'],
+  ['a chunk size that is none', 'ZZ\r\n'],
+])('%s behind a refusal gets no second one', async (_name, size) => {
+  const client = await open();
+  const { socket } = client;
+  const first = once(socket, 'data');
+  socket.write(UNAUTHORIZED);
+  await first;
+  expect(client.received()).not.toMatch(/^connection: close\r$/im);
+  const ended = once(socket, 'end');
+  await send(socket, [size, NEXT]);
+  await ended;
+  expect(client.statuses()).toEqual([401]);
+});
+
+test('packets behind a parse error add no listeners to the response before it', async () => {
+  const client = await open();
+  const warnings: Error[] = [];
+  const warned = (warning: Error) => void warnings.push(warning);
+  process.on('warning', warned);
+  onTestFinished(() => void process.off('warning', warned));
+  const requests = countRequests();
+  const path = `/api/v2/dev/apps/${app.app_id}/events/stream`;
+  client.socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.token}\r\nAccept: text/event-stream\r\n\r\n`,
+  );
+  await once(client.socket, 'data');
+  await send(client.socket, ['garbage\r\n\r\n', ...Array.from({ length: 30 }, () => NEXT)]);
+  expect(client.statuses()).toEqual([200]);
+  expect(requests()).toBe(1);
+  expect(warnings).toEqual([]);
+});
+
+test('the limit of a target in absolute form is that of its path', async () => {
+  const client = await open();
+  const body = ' '.repeat(200_000);
+  client.socket.write(
+    `POST http://a/api/v2/dev/apps/${app.app_id}/users/import HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.token}\r\n` +
+      `Content-Type: text/csv\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(client.socket, 'data');
+  expect(client.received()).not.toMatch(/^connection: close\r$/im);
+});
