@@ -46,6 +46,16 @@ function newListener(place: number, told: (what: string) => void = () => {}): Se
   };
 }
 
+/** Doubts about listeners whose sessions are asked about by `recheckAll`. */
+function doubtsAbout(
+  listeners: ReturnType<typeof createListeners>,
+  recheckAll: Parameters<typeof createDoubts>[0]['sessions']['recheckAll'],
+  refuse: (listener: SessionListener, code: string) => void = () => {},
+) {
+  const find = async () => ({ kind: 'network', network: '10.0.0.0/8' }) as const;
+  return createDoubts({ listeners, bans: { find }, sessions: { recheckAll }, refuse, logger });
+}
+
 test.each([
   ['a pause', newEvent('application.paused'), ['evt_application.paused', 'ADDRESS_BANNED']],
   ['a ban of their network', newEvent('ban.created', { ban_id: 'ban_1' }, 'developer'), ['ADDRESS_BANNED']],
@@ -62,22 +72,18 @@ test.each([
     }
     let statements = 0;
     let refused = 0;
-    const doubts = createDoubts({
+    const doubts = doubtsAbout(
       listeners,
-      bans: { find: async () => ({ kind: 'network', network: '10.0.0.0/8' }) },
-      sessions: {
-        recheckAll: async (listening) => {
-          statements += 1;
-          await nextTurn();
-          return listening.map(() => new ApiError('ADDRESS_BANNED'));
-        },
+      async (listening) => {
+        statements += 1;
+        await nextTurn();
+        return listening.map(() => new ApiError('ADDRESS_BANNED'));
       },
-      refuse(listener, code) {
+      (listener, code) => {
         refused += 1;
         note(listener, code);
       },
-      logger,
-    });
+    );
     const doubting = doubts.start();
     createAnnouncements({ listeners, doubts, logger }).add(event);
     await expect.poll(() => refused).toBe(MANY);
@@ -103,18 +109,14 @@ test('a pause and the refusal behind it are told in one turn, so that they go ou
     const listener: SessionListener = newListener(place, () => toldIn.set(listener, turn));
     listeners.addSession(listener);
   }
-  const doubts = createDoubts({
+  const doubts = doubtsAbout(
     listeners,
-    bans: { find: async () => undefined },
-    sessions: {
-      recheckAll: async (listening) => {
-        await nextTurn();
-        return listening.map(() => new ApiError('APPLICATION_PAUSED'));
-      },
+    async (listening) => {
+      await nextTurn();
+      return listening.map(() => new ApiError('APPLICATION_PAUSED'));
     },
-    refuse: (listener) => refusedIn.set(listener, turn),
-    logger,
-  });
+    (listener) => refusedIn.set(listener, turn),
+  );
   createAnnouncements({ listeners, doubts, logger }).add(newEvent('application.paused'));
   await expect.poll(() => refusedIn.size).toBe(600);
   watching = false;
@@ -130,19 +132,15 @@ test('while the database is away, listeners are told of a pause, and are asked a
   for (let place = 0; place < 600; place += 1)
     listeners.addSession(newListener(place, (what) => heard.push(what)));
   const answers = ['answer', 'fail'];
-  const doubts = createDoubts({
+  const doubts = doubtsAbout(
     listeners,
-    bans: { find: async () => undefined },
-    sessions: {
-      recheckAll: async (listening) => {
-        await nextTurn();
-        if (answers.shift() === 'fail') throw new Error('the database is away');
-        return listening.map(() => new ApiError('APPLICATION_PAUSED'));
-      },
+    async (listening) => {
+      await nextTurn();
+      if (answers.shift() === 'fail') throw new Error('the database is away');
+      return listening.map(() => new ApiError('APPLICATION_PAUSED'));
     },
-    refuse: (listener) => refused.add(listener),
-    logger,
-  });
+    (listener) => refused.add(listener),
+  );
   createAnnouncements({ listeners, doubts, logger }).add(newEvent('application.paused'));
   await expect.poll(() => heard.length).toBe(600);
   expect(refused.size).toBe(CHECKED_AT_ONCE);
@@ -251,16 +249,6 @@ test('many events that each tell few leave turns of the event loop to others', a
   }
   expect(heard).toEqual(ids.flatMap((eventId) => Array<string>(5).fill(eventId)));
 });
-
-/** Doubts about listeners whose sessions are asked about by `recheckAll`. */
-function doubtsAbout(
-  listeners: ReturnType<typeof createListeners>,
-  recheckAll: Parameters<typeof createDoubts>[0]['sessions']['recheckAll'],
-  refuse: (listener: SessionListener) => void = () => {},
-) {
-  const find = async () => ({ kind: 'network', network: '10.0.0.0/8' }) as const;
-  return createDoubts({ listeners, bans: { find }, sessions: { recheckAll }, refuse, logger });
-}
 
 test('a database that hangs holds up no event of another application, and those of its own for half a second', async () => {
   const listeners = createListeners();
