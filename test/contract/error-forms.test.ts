@@ -1,10 +1,8 @@
 import { connect } from 'node:net';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { PAGE_ROUTES } from '../../src/http/pages.ts';
 import { sendRaw, type RawAnswer } from '../assurance/support/raw.ts';
-import { DatabaseProxy } from '../faults/database-proxy.ts';
-import { atFileEnd } from '../support/at-file-end.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { startServiceBehindProxy } from '../faults/service-behind-proxy.ts';
 import { newApp } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -12,14 +10,7 @@ const DEADLINE_MS = 400;
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
 
-const { host, port, user } = inject('postgres');
-const proxy = await DatabaseProxy.open(`${host}/.s.PGSQL.${port}`);
-atFileEnd(() => proxy.close());
-const database = new URL(await createTestDatabase()).pathname.slice(1);
-const { api } = await startTestService(
-  { DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}/${database}` },
-  { deadlineMs: DEADLINE_MS },
-);
+const { api, proxy } = await startServiceBehindProxy(DEADLINE_MS);
 const patient = await startTestService();
 const app = await newApp(patient.api);
 

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, inject, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { bodyFor, prepare } from '../contract/examples.ts';
 import { operations, type ContractOperation } from '../contract/operations.ts';
 import { locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
 import { quantile } from '../counting/load.ts';
-import { atFileEnd } from '../support/at-file-end.ts';
-import { createTestDatabase } from '../support/database.ts';
 import { expectContract } from '../support/exchange.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
-import { startTestService } from '../support/service.ts';
-import { DatabaseProxy } from './database-proxy.ts';
+import { startServiceBehindProxy } from './service-behind-proxy.ts';
 
 /** Of a round trip to the database. */
 const LATENCY_MS = 500;
@@ -21,14 +18,7 @@ const MARGIN_MS = 3_000;
 const PREPARED_AT_ONCE = 6;
 const SENT_AT_ONCE = 33;
 
-const { host, port, user } = inject('postgres');
-const proxy = await DatabaseProxy.open(`${host}/.s.PGSQL.${port}`);
-atFileEnd(() => proxy.close());
-const database = new URL(await createTestDatabase()).pathname.slice(1);
-const { api } = await startTestService(
-  { DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}/${database}` },
-  { deadlineMs: ANSWERED_WITHIN_MS },
-);
+const { api, proxy } = await startServiceBehindProxy(ANSWERED_WITHIN_MS);
 
 afterEach(async () => {
   proxy.delay(0);

@@ -1,0 +1,19 @@
+import { inject } from 'vitest';
+import { atFileEnd } from '../support/at-file-end.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { startTestService } from '../support/service.ts';
+import { DatabaseProxy } from './database-proxy.ts';
+
+/**
+ * Starts a service on a database of its own that it reaches through a proxy, until the end of the file.
+ * @param deadlineMs how long a request may take
+ */
+export async function startServiceBehindProxy(deadlineMs: number) {
+  const { host, port, user } = inject('postgres');
+  const proxy = await DatabaseProxy.open(`${host}/.s.PGSQL.${port}`);
+  atFileEnd(() => proxy.close());
+  const database = new URL(await createTestDatabase()).pathname.slice(1);
+  const DATABASE_URL = `postgresql://${user}@127.0.0.1:${proxy.port}/${database}`;
+  const { api } = await startTestService({ DATABASE_URL }, { deadlineMs });
+  return { api, proxy };
+}
