@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import { canonicalAddress, type Client } from '../platform/address.ts';
 
@@ -21,13 +22,23 @@ export function createClientOf(trustedProxies: readonly string[]): (request: Inc
   }
 
   return (request) => {
-    // Asked for at once: a socket that has closed does not know it any more.
-    const socketAddress = request.socket.remoteAddress ?? '0.0.0.0';
+    const socketAddress = addressOf(request.socket);
     return new LazyClient(
       // What a trusted proxy forwarded and is no address tells nothing: then it is the proxy itself.
       () => forwardedAddress(request, socketAddress) ?? canonicalAddress(socketAddress) ?? socketAddress,
     );
   };
+}
+
+/** The other end of a connection: the client where no request says on whose behalf it is. */
+export function peerOf(socket: Socket): Client {
+  const socketAddress = addressOf(socket);
+  return new LazyClient(() => canonicalAddress(socketAddress) ?? socketAddress);
+}
+
+/** To be asked for at once: a socket that has closed does not know it any more. */
+function addressOf(socket: Socket): string {
+  return socket.remoteAddress ?? '0.0.0.0';
 }
 
 class LazyClient implements Client {

@@ -8,13 +8,15 @@ import type { Services } from '../services.ts';
 import { toApiError } from './problem.ts';
 
 /** Where MQTT clients connect. */
-const PATH = '/mqtt';
+export const MQTT_PATH = '/mqtt';
 /** As MQTT 5, section 6, has it. */
 const SUBPROTOCOL = 'mqtt';
 
 /** Whether a request asks for a WebSocket where there is one; any other that offers an upgrade is answered as it is. */
 export function isMqttUpgrade({ url, headers, method }: IncomingMessage): boolean {
-  return method === 'GET' && url?.split('?', 1)[0] === PATH && /^websocket$/i.test(headers.upgrade ?? '');
+  return (
+    method === 'GET' && url?.split('?', 1)[0] === MQTT_PATH && /^websocket$/i.test(headers.upgrade ?? '')
+  );
 }
 
 interface Options {

@@ -13,12 +13,13 @@ export interface RequestLog {
   /**
    * A request that was answered: refused ones at level `info`, all others at `debug`, there with what was sent and
    * answered, as far as the contract lets it be seen.
+   * @param request undefined where the connection gave no whole one
    * @param exchange undefined for what is for no operation of the contract
    */
   answered(
-    request: IncomingMessage,
+    request: IncomingMessage | undefined,
     client: Client,
-    exchange: Exchange | undefined,
+    exchange: Pick<Exchange, 'operation' | 'body'> | undefined,
     answer: { readonly status: number; readonly body?: unknown },
     requestId: string,
   ): void;
@@ -35,14 +36,14 @@ export function createRequestLog(logger: Logger, seenPath: SeenPath): RequestLog
         logger.warn({ request_id: requestId, reason: (cause as Error).message }, code);
     },
 
-    answered({ method, url }, client, exchange, { status, body }, requestId) {
+    answered(request, client, exchange, { status, body }, requestId) {
       const level = status >= 400 ? 'info' : 'debug';
       if (!logger.isLevelEnabled(level)) return;
       logger[level](
         {
           request_id: requestId,
-          method,
-          path: seenPath(url!),
+          method: request?.method,
+          path: request && seenPath(request.url!),
           operation: exchange?.operation.operationId,
           status,
           code: status >= 400 ? codeOf(body) : undefined,
@@ -61,7 +62,11 @@ function codeOf(body: unknown): unknown {
   return typeof code === 'string' ? code : error;
 }
 
-function seen({ operation, body: sent }: Exchange, status: number, answered: unknown): object {
+function seen(
+  { operation, body: sent }: Pick<Exchange, 'operation' | 'body'>,
+  status: number,
+  answered: unknown,
+): object {
   const request = redact(requestSchema(operation), sent);
   if (status >= 400) return { request };
   return { request, response: redact(responseSchema(operation, status), answered) };

@@ -9,7 +9,7 @@ import type { CheckoutPage } from '../platform/payments/index.ts';
 import type { Random } from '../platform/random.ts';
 import type { Services } from '../services.ts';
 import { guardBodies } from './body-guard.ts';
-import { createClientOf } from './client-address.ts';
+import { createClientOf, peerOf } from './client-address.ts';
 import { closeAfter, drain, isBehindLast } from './closing.ts';
 import { answerConnection, answerSocket, toConnectionFault } from './connection-fault.ts';
 import type { Contract, Exchange } from './contract.ts';
@@ -19,7 +19,7 @@ import { createMcpEndpoint } from './mcp/endpoint.ts';
 import type { ContractDocument } from './mcp/tools.ts';
 import { createMetricsPage } from './metrics.ts';
 import { createPages, MethodNotAllowed, PAGE_ROUTES } from './pages.ts';
-import { isMqttUpgrade, serveMqttUpgrades } from './mqtt-upgrade.ts';
+import { isMqttUpgrade, MQTT_PATH, serveMqttUpgrades } from './mqtt-upgrade.ts';
 import { isUploading } from './request-body.ts';
 import { requestFault } from './request-fault.ts';
 import { createRequestLog } from './request-log.ts';
@@ -73,6 +73,7 @@ export function createHttpServer(deps: Dependencies): Server {
     ...PAGE_ROUTES,
     ...services.discovery.paths,
     addresses.mcpPath,
+    MQTT_PATH,
   ];
   const log = createRequestLog(logger, createSeenPath(routes));
   const deprecated = new Map(contract.deprecated.map((operation) => [operation.operationId, operation]));
@@ -184,6 +185,8 @@ export function createHttpServer(deps: Dependencies): Server {
       response.setHeader('X-Request-Id', requestId);
       const client = clientOf(request);
       response.once('finish', () => {
+        // A refusal of its body has taken the place of the page, and is noted.
+        if (response.getHeader('X-Request-Id') !== requestId) return;
         metrics.observeRequest(NO_OPERATION, response.statusCode, startedAt);
         log.answered(request, client, undefined, { status: response.statusCode }, requestId);
       });
@@ -245,23 +248,39 @@ export function createHttpServer(deps: Dependencies): Server {
     },
     onRequest,
   );
+  const operationOf = (request: IncomingMessage) =>
+    contract.operationsAt(pathOf(request))?.get(request.method!);
+  /** The response with an error to what never became a request that is run; it is noted here. */
+  function refusal(
+    error: ApiError,
+    requestId: string,
+    socket: Socket,
+    request?: IncomingMessage,
+  ): HttpResponse {
+    log.failure(error, requestId);
+    const refused = inForm(error, requestId, request);
+    const operation = request && operationOf(request);
+    metrics.observeRequest(operation?.operationId ?? NO_OPERATION, refused.status, metrics.now());
+    const client = request ? clientOf(request) : peerOf(socket);
+    log.answered(request, client, operation && { operation }, refused, requestId);
+    return refused;
+  }
   const giveUp = (error: ApiError, socket: Socket, response?: ServerResponse) => {
     const requestId = newRequestId();
-    answerConnection(socket, response, requestId, (request) => inForm(error, requestId, request));
+    answerConnection(socket, response, requestId, (request) => refusal(error, requestId, socket, request));
   };
-  guardBodies(server, (request) => contract.operationsAt(pathOf(request))?.get(request.method!), giveUp);
-  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
-  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+  const refuse = (error: ApiError, socket: Socket, request: IncomingMessage) => {
     const requestId = newRequestId();
-    answerSocket(socket, requestId, problem(new MethodNotAllowed(['GET', 'POST']), requestId, request));
-  });
+    answerSocket(socket, requestId, refusal(error, requestId, socket, request));
+  };
+  guardBodies(server, operationOf, giveUp);
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  server.on('connect', (request: IncomingMessage, socket: Socket) =>
+    refuse(new MethodNotAllowed(['GET', 'POST']), socket, request),
+  );
   serveMqttUpgrades(server, services, {
     clientOf,
-    refuse(socket, request, error) {
-      const requestId = newRequestId();
-      log.failure(error, requestId);
-      answerSocket(socket as Socket, requestId, problem(error, requestId, request));
-    },
+    refuse: (socket, request, error) => refuse(error, socket as Socket, request),
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const response = latest.get(socket);

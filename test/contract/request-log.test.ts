@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { sendRaw } from '../assurance/support/raw.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   ban,
@@ -25,6 +26,11 @@ interface Line {
   readonly msg: string;
   readonly [field: string]: unknown;
 }
+
+const bearer = { authorization: `Bearer ${METRICS_TOKEN}`, accept: '*/*' };
+const CHUNKED = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const HANDSHAKE =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
 
 const INFO = 30;
 const DEBUG = 20;
@@ -92,6 +98,47 @@ describe('at level info', async () => {
       status: 405,
       path: '/health',
     });
+  });
+
+  test.each<[string, string, { status: number; operation?: string; [field: string]: unknown }]>([
+    ['no HTTP', 'garbage\r\n\r\n', { status: 400, code: 'MALFORMED_REQUEST' }],
+    ['too many headers', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, { status: 431 }],
+    ['another host', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', { status: 405, method: 'CONNECT' }],
+    [
+      'a handshake without MQTT',
+      `GET /mqtt HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}`,
+      { status: 400, method: 'GET', path: '/mqtt' },
+    ],
+    [
+      'a chunk that is too large',
+      `POST /api/v1/client/login HTTP/1.1\r\nHost: a\r\n${CHUNKED}40000\r\n`,
+      { status: 413, method: 'POST', path: '/api/v1/client/login', operation: 'loginUser' },
+    ],
+    [
+      'a chunk that is too large for a page',
+      `POST /account/password HTTP/1.1\r\nHost: a\r\n${CHUNKED}40000\r\n`,
+      { status: 413, method: 'POST', path: '/account/password' },
+    ],
+    [
+      'a chunk that is too large for MCP',
+      `POST /mcp HTTP/1.1\r\nHost: a\r\n${CHUNKED}40000\r\n`,
+      { status: 413, method: 'POST', path: '/mcp' },
+    ],
+  ])('also where no response of Node is left to give: %s', async (_name, request, expected) => {
+    const { status, operation = 'none' } = expected;
+    const key = new RegExp(`_duration_seconds_count{operation="${operation}",status="${status}"} (\\d+)`);
+    const counted = async () => {
+      const response = await fetch(`${api.baseUrl}/metrics`, { headers: bearer });
+      return Number(key.exec(await response.text())?.[1] ?? 0);
+    };
+    const before = await counted();
+    const [response] = (await sendRaw(api.baseUrl, request)).answers;
+    expect(await lineOf(service, response!.headers)).toMatchObject({
+      ...expected,
+      level: INFO,
+      address: '127.0.0.1',
+    });
+    expect(await counted()).toBe(before + 1);
   });
 
   test('is without the query', async () => {
