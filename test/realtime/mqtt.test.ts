@@ -7,7 +7,6 @@ import { DAY } from '../support/clock.ts';
 import { ban, newApp, newSession, type App } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { connectMqtt, topicsOf, webSocketUrl, type Login } from './support/mqtt-client.ts';
-import { published } from './support/published.ts';
 
 const service = await startTestService({ MQTT_PORT: '0' });
 const { api, clock } = service;
@@ -30,6 +29,13 @@ describe.each([
 ] as const)('over %s (%s) with MQTT level %i', (_name, url, protocolVersion) => {
   const options =
     protocolVersion === 3 ? { protocolVersion, protocolId: 'MQIsdp' as const } : { protocolVersion };
+
+  /** Another client of a session, told behind those that it has: what the witness has got, they could have got. */
+  async function connectWitness({ credentials, topics }: Awaited<ReturnType<typeof login>>) {
+    const witness = await connectMqtt(url, credentials, options);
+    await witness.subscribe(topics.application);
+    return witness;
+  }
 
   test('a session gets what concerns it, each event once, in the form that streams show', async () => {
     const app = await newApp(api);
@@ -61,11 +67,12 @@ describe.each([
     const session = await login(app);
     const listening = await connectMqtt(url, session.credentials, options);
     await listening.client.subscribeAsync(session.topics.application, { qos: 0 });
+    const witness = await connectWitness(session);
     await app.patch({ paused: true });
     expect(await listening.next('application.paused')).toMatchObject({ qos: 0 });
     await listening.client.unsubscribeAsync(session.topics.application);
     await app.patch({ paused: false });
-    await published(service);
+    await witness.next('application.resumed');
     await listening.subscribe(session.topics.application);
     await app.patch({ name: 'Aurora' });
     await listening.next('application.updated');
@@ -131,9 +138,10 @@ describe.each([
     ];
     const granted = await listening.subscribe(...topics);
     expect(granted).toEqual(topics.map(() => (protocolVersion === 5 ? 0x87 : 0x80)));
+    const witness = await connectWitness(session);
     await ban(api, app, { kind: 'user', username: stranger.owner.username });
     await app.patch({ paused: true });
-    await published(service);
+    await witness.next('application.paused');
     expect(await listening.subscribe(session.topics.application)).toEqual([1]);
     await app.patch({ paused: false });
     await listening.next('application.resumed');
