@@ -185,7 +185,7 @@ export function createHttpServer(deps: Dependencies): Server {
       response.setHeader('X-Request-Id', requestId);
       const client = clientOf(request);
       response.once('finish', () => {
-        // A refusal of its body has taken the place of the page, and is noted.
+        // A refusal of its body has taken the place of the page, and was logged and counted.
         if (response.getHeader('X-Request-Id') !== requestId) return;
         metrics.observeRequest(NO_OPERATION, response.statusCode, startedAt);
         log.answered(request, client, undefined, { status: response.statusCode }, requestId);
@@ -250,7 +250,7 @@ export function createHttpServer(deps: Dependencies): Server {
   );
   const operationOf = (request: IncomingMessage) =>
     contract.operationsAt(pathOf(request))?.get(request.method!);
-  /** The response with an error to what never became a request that is run; it is noted here. */
+  /** The error response to what never became a whole request; it is logged and counted here. */
   function refusal(
     error: ApiError,
     requestId: string,

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
 import { connectTo } from '../support/database.ts';
 import { newHwid } from '../support/fixtures.ts';
@@ -83,13 +84,14 @@ describe('a token of the sandbox', () => {
       ['zeros', `${header}.${payload}.${Buffer.alloc(64).toString('base64url')}`],
     ];
     const accepted: string[] = [];
-    for (const [name, text] of [...respellings(token), ...flips(token, 1), ...joined]) {
-      if (!isOther(text, token)) continue;
+    const some = pLimit(8);
+    await some.map([...respellings(token), ...flips(token, 1), ...joined], async ([name, text]) => {
+      if (!isOther(text, token)) return;
       const { status, body } = await verify(text);
       if (status === 200) accepted.push(name);
       else expect([400, 401], name).toContain(status);
       if (status === 401) expect(body['code'], name).toBe('SESSION_INVALID');
-    }
+    });
     expect(accepted, 'mutations that pass as the token').toEqual([]);
     expect((await verify(token)).status).toBe(200);
   });
