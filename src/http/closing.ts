@@ -51,7 +51,7 @@ export function drain(socket: Socket): void {
   // The first listener from outside makes Node hand its parser's packets to the listeners, of which one is the parser's.
   socket.on('data', () => {});
   socket.removeAllListeners('data');
-  // A body that nobody reads may have stopped the reading. This takes it up again, which `resume` alone would not.
+  // A body without a reader may have stopped the reading. This takes it up again, which `resume` alone would not.
   socket.push('');
   socket.resume();
 }

@@ -6,6 +6,9 @@ import type { Exchange } from './contract.ts';
 import { redact, requestSchema, responseSchema } from './redaction.ts';
 import type { SeenPath } from './seen-path.ts';
 
+/** What is logged of a request to an operation. */
+type Operated = Pick<Exchange, 'operation' | 'body'>;
+
 /** What the service says about its requests. Every line has the request id of the answer. */
 export interface RequestLog {
   /** An error that is the service's own; what is the client's fault is in the line of the answer. */
@@ -19,7 +22,7 @@ export interface RequestLog {
   answered(
     request: IncomingMessage | undefined,
     client: Client,
-    exchange: Pick<Exchange, 'operation' | 'body'> | undefined,
+    exchange: Operated | undefined,
     answer: { readonly status: number; readonly body?: unknown },
     requestId: string,
   ): void;
@@ -62,11 +65,7 @@ function codeOf(body: unknown): unknown {
   return typeof code === 'string' ? code : error;
 }
 
-function seen(
-  { operation, body: sent }: Pick<Exchange, 'operation' | 'body'>,
-  status: number,
-  answered: unknown,
-): object {
+function seen({ operation, body: sent }: Operated, status: number, answered: unknown): object {
   const request = redact(requestSchema(operation), sent);
   if (status >= 400) return { request };
   return { request, response: redact(responseSchema(operation, status), answered) };

@@ -177,7 +177,7 @@ export function createRealtime(deps: Dependencies): Realtime {
 
   function beat(stream: EventStream): void {
     stream.beat();
-    // While the database is away, nobody can tell.
+    // While the database is away, this is unknown, and the stream goes on.
     streams
       .get(stream)
       ?.stillHolds?.()

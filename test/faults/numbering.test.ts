@@ -251,7 +251,7 @@ test('an event whose data the database has lost is set aside', async () => {
   ]);
 });
 
-test('an event whose data the database loses after its publication keeps nobody from reading the others', async () => {
+test('an event whose data the database loses after its publication does not keep readers from the others', async () => {
   const outbox = await newOutbox();
   const node = outbox.newNode();
   await outbox.write(2);
@@ -281,7 +281,7 @@ test('an event whose data the database loses after its publication keeps nobody 
   await node.knex.transaction(read);
 });
 
-test('an event that cannot even be set aside holds up nobody', async () => {
+test('an event that cannot even be set aside holds up no others', async () => {
   const outbox = await newOutbox();
   await outbox.database.query(
     `create function refuse_event() returns trigger language plpgsql as $$

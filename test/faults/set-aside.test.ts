@@ -147,7 +147,7 @@ test('an event of a type that only a newer version knows tells whom that version
     await expect.poll(hears, { timeout: 10_000 }).toContain('machine.retired');
 });
 
-test('an event that was damaged after it was published keeps nobody from reading the others', async () => {
+test('an event that was damaged after it was published does not keep readers from the others', async () => {
   const app = await newApp(api);
   await app.patch({ name: 'one' });
   await app.patch({ name: 'two' });

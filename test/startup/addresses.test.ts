@@ -72,7 +72,7 @@ describe('an address that does not serve is refused in one line', async () => {
     return parts.href.replace('postgresql://host/', 'postgresql:///');
   };
   const cases: Record<string, () => Promise<Refusal>> = {
-    'a direct one where nobody answers': async () => ({
+    'a direct one without a server': async () => ({
       environment: {
         DATABASE_URL: good,
         DATABASE_DIRECT_URL: `postgresql://127.0.0.1:${await freePort()}/x`,

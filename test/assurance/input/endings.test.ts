@@ -1,14 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import net from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { newApp } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
+import { openRaw } from '../support/raw.ts';
 
 const { api } = await startTestService();
 const app = await newApp(api);
-const { hostname, port } = new URL(api.baseUrl);
 
 /** Node parses at least one packet, of at most 64 KiB, to its end. */
 const PACKET = 65_536;
@@ -19,29 +19,8 @@ const CHUNKED =
 const UNAUTHORIZED =
   'POST /api/v2/dev/apps HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-interface Client {
-  readonly socket: net.Socket;
-  readonly received: () => string;
-  readonly statuses: () => number[];
-  /** The error that ended the connection. */
-  readonly broken: () => Error | undefined;
-}
-
-/** A client that does not close its side by itself. */
-async function open(): Promise<Client> {
-  const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
-  onTestFinished(() => void socket.destroy());
-  let text = '';
-  let broken: Error | undefined;
-  socket.on('data', (data: Buffer) => (text += data.toString()));
-  socket.on('error', (error) => (broken = error));
-  await once(socket, 'connect');
-  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
-  return { socket, received: () => text, statuses, broken: () => broken };
-}
-
 /** Each part by itself, so that they come in several packets. */
-async function send(socket: net.Socket, parts: readonly string[]): Promise<void> {
+async function send(socket: Socket, parts: readonly string[]): Promise<void> {
   for (const part of parts) {
     if (!socket.write(part)) await once(socket, 'drain');
     await delay(2);
@@ -62,7 +41,7 @@ test.each([
   ['a parse error', 'garbage\r\n\r\n', [400]],
   ['a body that is too large', `${CHUNKED}40000\r\n`, [413]],
 ])('behind %s no further packets are parsed', async (_name, first, expected) => {
-  const client = await open();
+  const client = await openRaw(api.baseUrl);
   const requests = countRequests();
   const ended = once(client.socket, 'end');
   client.socket.write(first);
@@ -77,7 +56,7 @@ test.each([
 });
 
 test('requests that are sent with a fault are dropped with its packet', async () => {
-  const client = await open();
+  const client = await openRaw(api.baseUrl);
   const requests = countRequests();
   const ended = once(client.socket, 'end');
   const most = Math.ceil(PACKET / NEXT.length);
@@ -104,7 +83,7 @@ test.each([
   ],
   ['a malformed request line', ['garbage\r\n', ...Array.from({ length: 50 }, () => 'x'.repeat(1_000))], 400],
 ])('a client that goes on sending behind %s reads its refusal', async (_name, parts, status) => {
-  const client = await open();
+  const client = await openRaw(api.baseUrl);
   // Not read meanwhile: a reset would take away what was received.
   client.socket.pause();
   await send(client.socket, parts);
@@ -119,7 +98,7 @@ test.each([
   ['a chunk over the limit', '40000\r\n'],
   ['a chunk size that is none', 'ZZ\r\n'],
 ])('%s behind a refusal gets no second one', async (_name, size) => {
-  const client = await open();
+  const client = await openRaw(api.baseUrl);
   const { socket } = client;
   const first = once(socket, 'data');
   socket.write(UNAUTHORIZED);
@@ -132,7 +111,7 @@ test.each([
 });
 
 test('packets behind a parse error add no listeners to the response before it', async () => {
-  const client = await open();
+  const client = await openRaw(api.baseUrl);
   const warnings: Error[] = [];
   const warned = (warning: Error) => void warnings.push(warning);
   process.on('warning', warned);
@@ -150,7 +129,7 @@ test('packets behind a parse error add no listeners to the response before it', 
 });
 
 test('the limit of a target in absolute form is that of its path', async () => {
-  const client = await open();
+  const client = await openRaw(api.baseUrl);
   const body = ' '.repeat(200_000);
   client.socket.write(
     `POST http://a/api/v2/dev/apps/${app.app_id}/users/import HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.token}\r\n` +

@@ -1,13 +1,12 @@
-import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { newApp, newDeveloper, unique } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
+import { openRaw } from '../support/raw.ts';
 
 const { api } = await startTestService();
 const app = await newApp(api);
-const { hostname, port } = new URL(api.baseUrl);
 
 const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
@@ -35,34 +34,21 @@ const routes: readonly (readonly [string, string, string, number])[] = [
 const head = (method: string, path: string, type: string, more: string) =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\nContent-Type: ${type}\r\n${more}\r\n\r\n`;
 
-/** A connection whose client does not close its side. */
-function open(): { readonly socket: Socket; readonly received: () => string } {
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  onTestFinished(() => void socket.destroy());
-  let text = '';
-  socket.on('data', (data: Buffer) => (text += data.toString()));
-  socket.on('error', () => {});
-  return { socket, received: () => text };
-}
-
-const statusesIn = (text: string) =>
-  [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
-
 describe('a length over the limit ends the connection', () => {
   test.each(routes)('%s %s of %s: %i', async (method, path, type, status) => {
-    const { socket, received } = open();
+    const { socket, received, statuses } = await openRaw(api.baseUrl);
     const began = performance.now();
     socket.write(head(method, path, type, `Content-Length: ${LENGTH}`));
     await once(socket, 'end');
     expect(performance.now() - began).toBeLessThan(MARGIN_MS);
-    expect(statusesIn(received())).toEqual([status]);
+    expect(statuses()).toEqual([status]);
     expect(received()).toMatch(/^connection: close\r$/im);
   });
 });
 
 test('a chunked body that grows over the limit ends the connection', async () => {
   for (const [method, path, type] of routes.slice(0, 8)) {
-    const { socket, received } = open();
+    const { socket, received, statuses } = await openRaw(api.baseUrl);
     socket.write(head(method, path, type, 'Transfer-Encoding: chunked'));
     const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
     const ended = once(socket, 'end').then(() => true);
@@ -72,7 +58,7 @@ test('a chunked body that grows over the limit ends the connection', async () =>
       if (received() !== '') break;
     }
     expect(await Promise.race([ended, delay(MARGIN_MS, false)]), path).toBe(true);
-    expect(statusesIn(received()), path).toEqual([413]);
+    expect(statuses(), path).toEqual([413]);
     expect(received(), path).toMatch(/^connection: close\r$/im);
   }
 });
@@ -85,10 +71,10 @@ test('what follows on the connection is not carried out', async () => {
     `POST /api/v2/dev/apps HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${developer.token}\r\n` +
     `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const long = `${head('POST', '/api/v1/client/login', JSON_TYPE, 'Content-Length: 131073')}${' '.repeat(131_073)}`;
-  const { socket, received } = open();
+  const { socket, statuses } = await openRaw(api.baseUrl);
   socket.write(create + long + create.replace(name, `${name}2`));
   await once(socket, 'end');
-  expect(statusesIn(received())).toEqual([201, 413]);
+  expect(statuses()).toEqual([201, 413]);
   const { body: list } = await api.call<{ data: { name: string }[] }>('GET', '/api/v2/dev/apps', undefined, {
     token: developer.token,
   });
@@ -96,7 +82,7 @@ test('what follows on the connection is not carried out', async () => {
 });
 
 test('a client that sends the whole body first reads its refusal', async () => {
-  const { socket, received } = open();
+  const { socket, statuses } = await openRaw(api.baseUrl);
   const body = ' '.repeat(4_000_000);
   socket.write(head('POST', '/api/v1/client/login', JSON_TYPE, `Content-Length: ${body.length}`));
   // Not read meanwhile, as by clients that write first and read then.
@@ -106,11 +92,11 @@ test('a client that sends the whole body first reads its refusal', async () => {
   }
   socket.resume();
   await once(socket, 'end');
-  expect(statusesIn(received())).toEqual([413]);
+  expect(statuses()).toEqual([413]);
 });
 
 test('a client that goes on sending is cut off', { timeout: 20_000 }, async () => {
-  const { socket, received } = open();
+  const { socket, statuses } = await openRaw(api.baseUrl);
   const began = performance.now();
   socket.write(head('POST', '/api/v1/client/login', JSON_TYPE, `Content-Length: ${LENGTH}`));
   const sending = setInterval(() => socket.write(' '.repeat(1_000)), 20);
@@ -118,6 +104,6 @@ test('a client that goes on sending is cut off', { timeout: 20_000 }, async () =
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   socket.on('close', () => resolve());
   await closed;
-  expect(statusesIn(received())).toEqual([413]);
+  expect(statuses()).toEqual([413]);
   expect(performance.now() - began).toBeLessThan(LINGERS_MS + MARGIN_MS);
 });

@@ -1,5 +1,6 @@
-import { connect } from 'node:net';
-import { expect } from 'vitest';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
 import { expectContract } from '../../support/exchange.ts';
 
 /** One answer as it came over the wire. */
@@ -45,6 +46,30 @@ export async function sendRaw(
   clearTimeout(timer);
   socket.destroy();
   return { ...parse(received, bodiless), milliseconds: performance.now() - started };
+}
+
+/** A connection whose client does not close its side by itself. */
+export interface RawConnection {
+  readonly socket: Socket;
+  readonly received: () => string;
+  /** The statuses of the responses so far, in their order. */
+  readonly statuses: () => number[];
+  /** The error that ended the connection. */
+  readonly broken: () => Error | undefined;
+}
+
+/** Opens a connection for the test that runs, with whose end it is closed. */
+export async function openRaw(baseUrl: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  let broken: Error | undefined;
+  socket.on('data', (data: Buffer) => (text += data.toString()));
+  socket.on('error', (error) => (broken = error));
+  await once(socket, 'connect');
+  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+  return { socket, received: () => text, statuses, broken: () => broken };
 }
 
 function parse(received: string, bodiless: boolean): Pick<RawExchange, 'answers' | 'rest'> {

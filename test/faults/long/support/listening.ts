@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import mqtt from 'mqtt-packet';
 
 /**
- * Thousands of clients that listen, as a process of its own: what they do with what they are sent must not slow down whoever
- * measures. It takes one `Wanted`, says `Opened` when all of them listen, and `Told` when all of them have been told.
+ * Thousands of clients that listen, as a process of its own: what they do with what they are sent must not slow down the
+ * measurement. It takes one `Wanted`, says `Opened` when all of them listen, and `Told` when all of them have been told.
  */
 export interface Wanted {
   readonly httpPort: number;
