@@ -1,0 +1,26 @@
+/**
+ * Loaded into a process of the service before it starts: collects all garbage again and again, and writes how many bytes
+ * remain in use. What a process has asked of the system says little about what it holds on to: how much garbage waits to be
+ * collected differs with the load of the machine.
+ */
+import { appendFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
+
+const INTERVAL_MS = 100;
+
+function sampleInto(file: string): void {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  setInterval(() => {
+    // Buffers that the first collection finds unused are freed beside it; the second waits for that.
+    collectGarbage();
+    collectGarbage();
+    const { heapUsed, external } = process.memoryUsage();
+    appendFileSync(file, `${heapUsed + external}\n`);
+  }, INTERVAL_MS).unref();
+}
+
+const file = process.env['MEMORY_PROBE'];
+if (isMainThread && file) sampleInto(file);
