@@ -8,18 +8,22 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
-const INTERVAL_MS = 100;
+const PAUSE_MS = 100;
 
 function sampleInto(file: string): void {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
-  setInterval(() => {
+  const sample = () => {
+    const began = performance.now();
     // Buffers that the first collection finds unused are freed beside it; the second waits for that.
     collectGarbage();
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
     appendFileSync(file, `${heapUsed + external}\n`);
-  }, INTERVAL_MS).unref();
+    // On a busy machine a collection takes long; most of the time belongs to the service.
+    setTimeout(sample, PAUSE_MS + 4 * (performance.now() - began)).unref();
+  };
+  sample();
 }
 
 const file = process.env['MEMORY_PROBE'];
