@@ -135,8 +135,11 @@ export function createHttpServer(deps: Dependencies): Server {
     return response.stream ? { ...response, stream: await begin(response.stream) } : response;
   }
 
-  /** The response that says what has gone wrong. */
-  function failed(error: unknown, request: IncomingMessage, requestId: string): HttpResponse {
+  /**
+   * The response that says what has gone wrong.
+   * @param request undefined where the connection gave no whole one
+   */
+  function failed(error: unknown, requestId: string, request?: IncomingMessage): HttpResponse {
     const apiError = toApiError(error);
     log.failure(apiError, requestId);
     return inForm(apiError, requestId, request);
@@ -211,7 +214,7 @@ export function createHttpServer(deps: Dependencies): Server {
     const isOperation = !(exchange instanceof ApiError);
 
     async function respond(outcome: Outcome): Promise<void> {
-      const answered = 'error' in outcome ? failed(outcome.error, request, requestId) : outcome.response;
+      const answered = 'error' in outcome ? failed(outcome.error, requestId, request) : outcome.response;
       // Answered already when the connection broke down in the middle of the body.
       if (response.headersSent || response.destroyed) {
         if (answered.stream) await discard(answered.stream);
@@ -257,8 +260,7 @@ export function createHttpServer(deps: Dependencies): Server {
     socket: Socket,
     request?: IncomingMessage,
   ): HttpResponse {
-    log.failure(error, requestId);
-    const refused = inForm(error, requestId, request);
+    const refused = failed(error, requestId, request);
     const operation = request && operationOf(request);
     metrics.observeRequest(operation?.operationId ?? NO_OPERATION, refused.status, metrics.now());
     const client = request ? clientOf(request) : peerOf(socket);

@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PAGE_ROUTES } from '../../src/http/pages.ts';
-import { sendRaw, type RawAnswer } from '../assurance/support/raw.ts';
+import { openRaw, sendRaw, type RawAnswer } from '../assurance/support/raw.ts';
 import { startServiceBehindProxy } from '../faults/service-behind-proxy.ts';
 import { newApp } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -134,21 +134,14 @@ describe('what cannot be read is refused in the form of its path', () => {
   test('a body that breaks off', async () => {
     for (const path of ['/oauth/token', '/oauth/register', '/mcp', '/account/password', '/oauth/device']) {
       const type = path === '/mcp' || path === '/oauth/register' ? JSON_TYPE : FORM;
-      const { hostname, port: at } = new URL(patient.baseUrl);
-      const socket = connect({ port: Number(at), host: hostname, allowHalfOpen: true });
-      onTestFinished(() => void socket.destroy());
+      const { socket, answers } = await openRaw(patient.baseUrl);
       socket.end(`${head('POST', path, type, 'Content-Length: 9\r\n')}{`);
-      let text = '';
-      for await (const part of socket) text += String(part);
-      expect(text, path).toMatch(/^HTTP\/1\.1 400 /);
-      const [start = '', body = ''] = text.split('\r\n\r\n', 2);
-      const headers = new Headers(
-        start
-          .split('\r\n')
-          .slice(1)
-          .map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]),
-      );
-      expectForm({ status: 400, headers, text: body }, formAt(path), path);
+      await once(socket, 'end');
+      expect(
+        answers().map(({ status }) => status),
+        path,
+      ).toEqual([400]);
+      expectForm(answers()[0]!, formAt(path), path);
     }
   });
 

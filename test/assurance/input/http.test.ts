@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { responseValidators } from '../../../generated/response-validators.js';
 import { expectContract } from '../../support/exchange.ts';
 import { newApp, newSession } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
-import { expectRefusal, sendRaw } from '../support/raw.ts';
+import { expectRefusal, openRaw, sendRaw } from '../support/raw.ts';
 
 const { api } = await startTestService();
 const app = await newApp(api);
@@ -300,23 +298,16 @@ describe('framing', () => {
 
   test('a body that never comes is waited for, and closing the connection harms nobody', async () => {
     const bytes = `POST ${verify} HTTP/1.1\r\n${HOST}${JSON_TYPE}Content-Length: 5000\r\n\r\n{"a"`;
-    const { hostname, port } = new URL(api.baseUrl);
-    let heard = '';
     const waiting = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const socket = connect(Number(port), hostname).on(
-          'data',
-          (data: Buffer) => (heard += data.toString()),
-        );
-        onTestFinished(() => void socket.destroy());
-        await once(socket, 'connect');
-        await new Promise((resolve) => socket.write(bytes, resolve));
-        return socket;
+        const connection = await openRaw(api.baseUrl);
+        await new Promise((resolve) => connection.socket.write(bytes, resolve));
+        return connection;
       }),
     );
     expect((await api.call('GET', '/health')).status).toBe(200);
-    expect(heard).toBe('');
-    for (const socket of waiting) socket.destroy();
+    expect(waiting.map(({ received }) => received()).join('')).toBe('');
+    for (const { socket } of waiting) socket.destroy();
     expect((await api.call('GET', '/health')).status).toBe(200);
   });
 

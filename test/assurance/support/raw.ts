@@ -52,6 +52,8 @@ export async function sendRaw(
 export interface RawConnection {
   readonly socket: Socket;
   readonly received: () => string;
+  /** Complete answers so far, in their order; 1xx are left out. */
+  readonly answers: () => readonly RawAnswer[];
   /** The statuses of the responses so far, in their order. */
   readonly statuses: () => number[];
   /** The error that ended the connection. */
@@ -65,11 +67,12 @@ export async function openRaw(baseUrl: string): Promise<RawConnection> {
   onTestFinished(() => void socket.destroy());
   let text = '';
   let broken: Error | undefined;
-  socket.on('data', (data: Buffer) => (text += data.toString()));
+  socket.on('data', (data: Buffer) => (text += data.toString('latin1')));
   socket.on('error', (error) => (broken = error));
   await once(socket, 'connect');
   const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
-  return { socket, received: () => text, statuses, broken: () => broken };
+  const answers = () => parse(text, false).answers;
+  return { socket, received: () => text, answers, statuses, broken: () => broken };
 }
 
 function parse(received: string, bodiless: boolean): Pick<RawExchange, 'answers' | 'rest'> {
