@@ -3613,351 +3613,19 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        InitRequest: {
-            app_id: components["schemas"]["AppId"];
-            secret: components["schemas"]["AppSecret"];
-            /** @description The program's own version. */
-            version?: string;
-            /** @description SHA-256 of the program's executable in hexadecimal; checked where `integrity_check` is on. */
-            executable_hash?: string;
-        };
-        RegisterRequest: {
-            app_id: components["schemas"]["AppId"];
-            secret: components["schemas"]["AppSecret"];
-            username: components["schemas"]["NewUsername"];
-            password: components["schemas"]["NewPassword"];
-            hwid: components["schemas"]["NewHwid"];
-            email?: components["schemas"]["Email"];
-            license_key?: components["schemas"]["LicenseKey"];
-        };
-        LoginRequest: {
-            app_id: components["schemas"]["AppId"];
-            secret: components["schemas"]["AppSecret"];
-            username: components["schemas"]["Username"];
-            password: components["schemas"]["Password"];
-            hwid: components["schemas"]["Hwid"];
-            version?: components["schemas"]["ClientVersion"];
-        };
         VerifySessionRequest: {
             token: components["schemas"]["SessionToken"];
             app_id: components["schemas"]["AppId"];
             hwid?: components["schemas"]["Hwid"];
-        };
-        ActivateRequest: {
-            app_id: components["schemas"]["AppId"];
-            secret: components["schemas"]["AppSecret"];
-            username: components["schemas"]["Username"];
-            license_key: components["schemas"]["LicenseKey"];
-        };
-        LogoutRequest: {
-            app_id: components["schemas"]["AppId"];
-            token: components["schemas"]["SessionToken"];
-        };
-        LoginRequestV2: {
-            app_id: components["schemas"]["AppId"];
-            username: components["schemas"]["Username"];
-            password: components["schemas"]["Password"];
-            hwid: components["schemas"]["Hwid"];
-            version?: components["schemas"]["ClientVersion"];
-            nonce: components["schemas"]["Nonce"];
-        };
-        LicenseLoginRequest: {
-            app_id: components["schemas"]["AppId"];
-            license_key: components["schemas"]["LicenseKey"];
-            hwid: components["schemas"]["Hwid"];
-            version?: components["schemas"]["ClientVersion"];
-            nonce?: components["schemas"]["Nonce"];
-        };
-        VerifySessionRequestV2: {
-            app_id: components["schemas"]["AppId"];
-            token: components["schemas"]["SessionToken"];
-            hwid?: components["schemas"]["Hwid"];
-            nonce?: components["schemas"]["Nonce"];
-        };
-        LogoutRequestV2: {
-            app_id: components["schemas"]["AppId"];
-            session_token?: components["schemas"]["SessionToken"];
-            token?: components["schemas"]["SessionToken"];
-            nonce?: components["schemas"]["Nonce"];
-        } & (unknown | unknown);
-        SandboxRequest: {
-            app_id: components["schemas"]["AppId"];
-            username: components["schemas"]["NewUsername"];
-            hwid: components["schemas"]["NewHwid"];
-        };
-        HealthResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-            /** Format: date-time */
-            timestamp?: string;
-            parts?: {
-                database?: components["schemas"]["HealthPart"];
-                broker?: components["schemas"]["HealthPart"];
-                cluster?: {
-                    /** @enum {string} */
-                    status: "operational";
-                    /** @description How many nodes are alive. */
-                    nodes: number;
-                };
-                /**
-                 * @description Only while commits wait for a synchronous standby of the database that does not answer, and for 5 seconds after that.
-                 *     Reads work, and writes get 503.
-                 */
-                standby?: {
-                    /** @enum {string} */
-                    status: "unavailable";
-                };
-                /**
-                 * @description Only where the clock of this node's machine is more than 5 seconds off that of the database. The service
-                 *     works, because it goes by the database's.
-                 */
-                clock?: {
-                    /** @enum {string} */
-                    status: "skewed";
-                    /** @description How far it is ahead; negative when it is behind. */
-                    skew_seconds: number;
-                };
-            };
-        };
-        HealthPart: {
-            /** @enum {string} */
-            status: "operational";
-        };
-        InitResult: {
-            status: components["schemas"]["Success"];
-            /** @description Names this run of the program; authorises nothing. */
-            session_id: string;
-            app_name?: string;
-            /** @description `active`, `paused` or `update_required`; more may follow. */
-            status_code?: string;
-            /**
-             * Format: uri
-             * @description Where the required version is.
-             */
-            download_url?: string;
-        };
-        RegistrationResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-            user_id: string;
-        };
-        Session: {
-            status: components["schemas"]["Success"];
-            /** @description The signed session token. */
-            token: string;
-            session_id: string;
-            /** Format: date-time */
-            expiry?: string;
-            user?: {
-                id?: string;
-                username?: string;
-                /** @description The value that the client sent. */
-                hwid?: string;
-                role?: string;
-            };
-        };
-        VerificationResult: {
-            status: components["schemas"]["Success"];
-            valid: boolean;
-            user_id: string;
-            username?: string;
-            /**
-             * Format: date-time
-             * @description When the session ends.
-             */
-            expiry?: string;
-            /** @description The tier in force. */
-            subscription_tier?: string;
-            /** @enum {string} */
-            subscription_status?: "active" | "expired";
-            /**
-             * Format: date-time
-             * @description When the tier in force ends.
-             */
-            subscription_expires_at?: string;
-        };
-        SignedSession: {
-            status: components["schemas"]["Success"];
-            /** @description The encrypted session token. */
-            token: string;
-            signature: components["schemas"]["ResponseSignature"];
-            /**
-             * Format: date-time
-             * @description When the session ends.
-             */
-            expires_at?: string;
-        };
-        SignedVerificationResult: components["schemas"]["VerificationResult"] & {
-            signature?: components["schemas"]["ResponseSignature"];
-        };
-        SignedLogoutResult: components["schemas"]["LogoutResult"] & {
-            signature?: components["schemas"]["ResponseSignature"];
-        };
-        PlanList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Plan"][];
-        };
-        Plan: {
-            id: string;
-            name: string;
-            /** @description In units of the currency. */
-            price: number;
-            /** @description ISO 4217. */
-            currency?: string;
-            /** @enum {string} */
-            period?: "monthly" | "yearly" | "lifetime";
-            /** @description How many applications it has room for; 0 for a pack, which changes nothing there. */
-            max_apps: number;
-            max_users_per_app: number;
-            features?: string[];
-            kind?: components["schemas"]["PlanKind"];
-            /** @description How many licence keys can be generated while on it; null is no limit. */
-            max_licenses?: number | null;
-            /** @description How many licence keys a pack of them adds. */
-            licenses?: number | null;
-            /** @description What a pack adds to a reseller's balance, in units of the currency. */
-            balance?: number | null;
         };
         /**
          * @description A plan to be on, or a pack that is bought on top of one.
          * @enum {string}
          */
         PlanKind: "subscription" | "license_quota" | "reseller_balance";
-        SandboxResult: {
-            status: components["schemas"]["Success"];
-            /** @enum {boolean} */
-            sandbox: true;
-            token: string;
-            /** Format: date-time */
-            expires_at?: string;
-            scopes?: components["schemas"]["AgentScopes"];
-            /**
-             * Format: uri
-             * @description Where somebody can take the agent for his own, with the token as `claim_token`.
-             */
-            claim_url?: string;
-            post_claim_scopes?: components["schemas"]["AgentScopes"];
-            entitlements?: components["schemas"]["SandboxEntitlements"];
-        };
-        SandboxVerificationResult: {
-            status: components["schemas"]["Success"];
-            /** @enum {boolean} */
-            sandbox: true;
-            valid: boolean;
-            user_id: string;
-            username?: string;
-            /** Format: date-time */
-            expiry?: string;
-            entitlements?: components["schemas"]["SandboxEntitlements"];
-        };
-        SandboxEntitlements: {
-            plan?: string;
-            features?: string[];
-        };
-        ActivationResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-            /** @description The tier that the key gave. */
-            subscription_tier?: string;
-            /**
-             * Format: date-time
-             * @description When that tier ends.
-             */
-            expires_at: string;
-        };
         LogoutResult: {
             status: components["schemas"]["Success"];
             message: string;
-        };
-        DeveloperRegisterRequest: {
-            email: components["schemas"]["Email"];
-            password: components["schemas"]["NewPassword"];
-            name?: components["schemas"]["Name"];
-        };
-        DeveloperLoginRequest: {
-            email: components["schemas"]["Email"];
-            password: components["schemas"]["Password"];
-        };
-        ChangeDeveloperPasswordRequest: {
-            password: components["schemas"]["Password"];
-            new_password: components["schemas"]["NewPassword"];
-        };
-        PasswordResetRequest: {
-            email: components["schemas"]["Email"];
-        };
-        CompletePasswordResetRequest: {
-            /** @description The last part of the link that was mailed. */
-            token: string;
-            password: components["schemas"]["NewPassword"];
-            /** @description Whether to end what acts for the account, too. */
-            end_access?: boolean;
-        };
-        PasswordResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-        };
-        DeveloperSession: {
-            status: components["schemas"]["Success"];
-            developer_id: string;
-            /** @description The bearer token. */
-            token: string;
-            /** Format: date-time */
-            expiry: string;
-        };
-        DeveloperResult: {
-            status: components["schemas"]["Success"];
-            developer_id: string;
-            /** Format: email */
-            email: string;
-            name: string | null;
-            /** Format: date-time */
-            created_at: string;
-            plan: {
-                id: string;
-                name: string;
-            };
-            quotas: {
-                apps: components["schemas"]["Quota"];
-                users_per_app: components["schemas"]["Quota"];
-                /** @description Licence keys that were generated since the plan limits them; null where it does not. */
-                licenses?: {
-                    /** @description What the plan and packs allow together. */
-                    limit: number;
-                    used: number;
-                } | null;
-            };
-            /**
-             * Format: date-time
-             * @description After a paid plan has ended: until when logins of applications go on that have more than the free plan allows.
-             */
-            grace_ends_at?: string | null;
-            /** @description What the token of this request is. */
-            actor: {
-                /**
-                 * @description A session of the developer, an API token, a client of the authorization server, or an agent.
-                 * @enum {string}
-                 */
-                kind: "developer" | "api_token" | "oauth_client" | "agent";
-                /** @description The identifier of the developer, of the API token, of the client, or of the agent. */
-                id: string;
-            };
-            scopes: components["schemas"]["AgentScopes"];
-        };
-        Quota: {
-            /** @description What the plan has room for. */
-            limit: number;
-            /** @description How many there are; of the users, in the fullest application. */
-            used: number;
-        };
-        Scopes: ("read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
-        CreateApiTokenRequest: {
-            name: components["schemas"]["Name"];
-            scopes: components["schemas"]["Scopes"];
-            /**
-             * Format: date-time
-             * @description When the token ends by itself; null or left out is never.
-             */
-            expires_at?: string | null;
         };
         ApiToken: {
             token_id: string;
@@ -4008,400 +3676,15 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        CreateApplicationRequest: {
-            name: components["schemas"]["Name"];
-        };
-        UpdateApplicationRequest: {
-            name?: components["schemas"]["Name"];
-            /** @enum {string} */
-            status?: "active" | "paused" | "disabled";
-            /** @description Short for `status`: true is `paused`, false is `active`. */
-            paused?: boolean;
-            /** @description One machine a user. */
-            hwid_lock?: boolean;
-            /** @description Init demands an allowed `executable_hash`. */
-            integrity_check?: boolean;
-            executable_hashes?: components["schemas"]["ExecutableHashes"];
-            /** @description While paused, existing sessions are refused too. */
-            pause_sessions?: boolean;
-            /** @description Login and verify demand a running subscription. */
-            require_subscription?: boolean;
-            /**
-             * @description License login, verify-session, logout and reset-hwid of v2 demand signed requests, as the v2 login always does.
-             *     verify-session and logout of v1, which take no signatures, are refused. init, register, login and activate of v1 stay:
-             *     their requests carry the secret. So does everything where a session is a bearer token or an MQTT password
-             *     (variables, files, events): the token alone opens it, and its responses are not signed.
-             */
-            require_signatures?: boolean;
-            /**
-             * @description Responses to unsigned requests carry a signature of version 2 and never of version 1, whatever the request asks for.
-             *     On for every application that is new; off for those from before the switch existed. It closes the relay: while it is
-             *     off, anyone who has one license key and no secret can answer the signed login of a program that checks version 1 with an
-             *     unsigned license login of their own, and so run any number of machines on one license. A program that checks version 2 is safe from
-             *     that either way. Turn it on once no program sends unsigned requests and checks version 1.
-             */
-            bind_responses?: boolean;
-            /** @description Addresses of VPNs and proxies are refused. */
-            block_vpn?: boolean;
-            /** @description Under `block_vpn`, everybody is refused while the list of networks cannot be read; otherwise nobody is. */
-            vpn_fail_closed?: boolean;
-            /** @description The lowest version of the program that is not told to update. */
-            minimum_version?: string | null;
-            /** Format: uri */
-            download_url?: string | null;
-            /** @description Live sessions a user. */
-            max_sessions?: number;
-            tiers?: components["schemas"]["Tiers"];
-        };
-        Application: {
-            app_id: string;
-            name: string;
-            /**
-             * @description The application's own status; `status` is that of the answer.
-             * @enum {string}
-             */
-            status_code: "active" | "paused" | "disabled";
-            paused: boolean;
-            hwid_lock: boolean;
-            integrity_check: boolean;
-            executable_hashes: components["schemas"]["ExecutableHashes"];
-            pause_sessions: boolean;
-            require_subscription: boolean;
-            require_signatures: boolean;
-            bind_responses: boolean;
-            block_vpn: boolean;
-            vpn_fail_closed: boolean;
-            minimum_version: string | null;
-            /** Format: uri */
-            download_url: string | null;
-            max_sessions: number;
-            /** @description The application's tiers, the lowest first. */
-            tiers: components["schemas"]["StandingTier"][];
-            /** @description How many users are registered. */
-            users: number;
-            /**
-             * Format: date-time
-             * @description Until when the secret before the last rotation is taken too; null when only one is.
-             */
-            previous_secret_until: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        ApplicationResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["Application"];
-        CreatedApplication: components["schemas"]["ApplicationResult"] & {
-            /** @description Shown in this answer only. */
-            secret: string;
-        };
-        ApplicationList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Application"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
         DeletionResult: {
             status: components["schemas"]["Success"];
             message: string;
-        };
-        RotateSecretRequest: {
-            /**
-             * @description How long the secret of before is taken too.
-             * @default 86400
-             */
-            overlap_seconds?: number;
-        };
-        RotatedSecret: {
-            status: components["schemas"]["Success"];
-            app_id: string;
-            /** @description Shown in this answer only. */
-            secret: string;
-            /**
-             * Format: date-time
-             * @description Until when the secret of before is taken too; null when it is not.
-             */
-            previous_secret_until: string | null;
-        };
-        CreateLicensesRequest: {
-            amount: number;
-            /** @description Days that the key adds; null is a lifetime. */
-            duration_days: number | null;
-            tier: components["schemas"]["Tier"];
-            /**
-             * Format: date-time
-             * @description The last moment at which the key can be redeemed.
-             */
-            redeem_by?: string | null;
-            note?: components["schemas"]["Remark"];
-            /**
-             * @description The form of the keys: ASCII letters, digits and dashes, and at least 16 `*`, each of which becomes a random
-             *     character (80 random bits). It does not begin with a dash.
-             * @example AURORA-*****-*****-*****-*
-             */
-            mask?: string;
-        };
-        CreatedLicenses: {
-            status: components["schemas"]["Success"];
-            licenses: {
-                license_id: string;
-                license_key: string;
-                tier: string;
-                duration_days: number | null;
-                note?: string | null;
-                /** Format: date-time */
-                redeem_by?: string | null;
-            }[];
-        };
-        License: {
-            license_id: string;
-            license_key: string;
-            tier: string;
-            duration_days: number | null;
-            /** @enum {string} */
-            status: "unused" | "redeemed" | "paused" | "banned";
-            note: string | null;
-            /** Format: date-time */
-            redeem_by: string | null;
-            /** Format: date-time */
-            redeemed_at: string | null;
-            /** @description The user who redeemed it. */
-            redeemed_by: string | null;
-            /** @description The reseller who generated it. */
-            reseller_id?: string | null;
-            /** @description Why it is banned, where that was said. */
-            ban_reason?: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        LicenseList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["License"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        UpdateLicenseRequest: {
-            note?: components["schemas"]["Remark"];
-            /**
-             * Format: date-time
-             * @description Later than the present one, or null for no end.
-             */
-            redeem_by?: string | null;
-        };
-        LicenseResult: {
-            status: components["schemas"]["Success"];
-            license: components["schemas"]["License"];
-        };
-        BanLicenseRequest: {
-            reason?: components["schemas"]["Remark"];
-            /** @description Whether the user who redeemed it is banned too. */
-            ban_user?: boolean;
-        };
-        BanLicenseResult: components["schemas"]["LicenseResult"] & {
-            /** @description The ban of the user, where there is one. */
-            ban_id: string | null;
-        };
-        ExtendLicensesRequest: {
-            days: number;
-            license_ids?: string[];
-            /**
-             * @description Stands instead of license_ids.
-             * @enum {boolean}
-             */
-            all?: true;
-            tier?: components["schemas"]["Tier"];
-        };
-        ExtendedLicenses: {
-            status: components["schemas"]["Success"];
-            /** @description How many keys got the days. */
-            licenses: number;
-            /** @description How many users got them. */
-            users: number;
-            /** @description How many keys gave days neither to themselves nor to a user. */
-            left: number;
-        };
-        DeletedLicenses: {
-            status: components["schemas"]["Success"];
-            deleted: number;
-        };
-        ImportedLicenses: {
-            status: components["schemas"]["Success"];
-            imported: number;
-        };
-        TransferLicenseRequest: {
-            username: components["schemas"]["Username"];
-        };
-        ResetHwidRequest: {
-            app_id: components["schemas"]["AppId"];
-            username: components["schemas"]["Username"];
-            password: components["schemas"]["Password"];
-            nonce?: components["schemas"]["Nonce"];
-        };
-        ResetHwidResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-            /**
-             * Format: date-time
-             * @description From when on the user can reset it again.
-             */
-            next_reset_at: string;
-            signature?: components["schemas"]["ResponseSignature"];
-        };
-        /**
-         * Format: visible-name
-         * @description The developer's own label for a user, of 1 to 32 characters, which can be read as a name can; a login answers with it.
-         */
-        Role: string;
-        CreateUserRequest: {
-            username: components["schemas"]["NewUsername"];
-            password?: components["schemas"]["NewPassword"];
-            email?: components["schemas"]["Email"];
-            role?: components["schemas"]["Role"];
-        };
-        UpdateUserRequest: {
-            /**
-             * Format: email
-             * @description Null removes it.
-             */
-            email?: string | null;
-            role?: components["schemas"]["Role"];
-        };
-        BanUserRequest: {
-            reason?: components["schemas"]["Remark"];
-            /**
-             * Format: date-time
-             * @description When the ban ends by itself.
-             */
-            expires_at?: string | null;
-        };
-        ResetPasswordRequest: {
-            password: components["schemas"]["NewPassword"];
-        };
-        ExtendUserRequest: {
-            tier: components["schemas"]["Tier"];
-            /** @description Days of 24 hours; null is a lifetime. */
-            days: number | null;
-        };
-        ExtendUserResult: {
-            status: components["schemas"]["Success"];
-            /** @description The tier that was extended. */
-            tier: string;
-            /**
-             * Format: date-time
-             * @description When that tier ends.
-             */
-            expires_at: string;
-        };
-        ExtendUsersRequest: {
-            /** @description Days of 24 hours. */
-            days: number;
-            tier?: components["schemas"]["Tier"];
-            user_ids?: string[];
-            /**
-             * @description Everybody who has a running subscription.
-             * @enum {boolean}
-             */
-            all?: true;
-        } & (unknown | unknown);
-        ExtendUsersResult: {
-            status: components["schemas"]["Success"];
-            /** @description Users whose subscription ends later now. */
-            extended: number;
-            /** @description Users to whom the days could add nothing. */
-            unchanged: number;
-            /** @description Identifiers that are no user of the application's. */
-            unknown: number;
-        };
-        ImportUsersResult: {
-            status: components["schemas"]["Success"];
-            imported: number;
-        };
-        User: {
-            user_id: string;
-            username: string;
-            email: string | null;
-            role: string;
-            /**
-             * @description `imported`: the hash is one of another system, until the next login replaces it.
-             * @enum {string}
-             */
-            password_state: "none" | "set" | "imported";
-            /** @description Whether a machine is bound. */
-            hwid_bound: boolean;
-            /**
-             * Format: date-time
-             * @description When the user himself last reset his machine.
-             */
-            hwid_reset_at: string | null;
-            subscription: {
-                /** @enum {string} */
-                subscription_status: "none" | "active" | "expired";
-                /** @description The tier in force. */
-                tier: string | null;
-                /**
-                 * Format: date-time
-                 * @description When it ends.
-                 */
-                expires_at: string | null;
-                /** @description The timeline of tiers, the first one first. */
-                stretches: {
-                    tier: string;
-                    /** Format: date-time */
-                    starts_at: string;
-                    /** Format: date-time */
-                    expires_at: string;
-                }[];
-            };
-            live_sessions: number;
-            /** @description The ban of the user that is in force; of several, the last one. */
-            ban: {
-                ban_id: string;
-                reason: string | null;
-                /** Format: date-time */
-                expires_at: string | null;
-                /** Format: date-time */
-                created_at: string;
-            } | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        UserResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["User"];
-        UserList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["User"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        UserSessionList: {
-            status: components["schemas"]["Success"];
-            data: {
-                /** Format: date-time */
-                began_at: string;
-                /** Format: date-time */
-                expires_at: string;
-                /** @description A label, the same for every session of one machine within the application. */
-                machine: string;
-            }[];
         };
         EndedSessions: {
             status: components["schemas"]["Success"];
             message: string;
             /** @description How many there were. */
             ended: number;
-        };
-        CreateBanRequest: {
-            /** @enum {string} */
-            kind: "user" | "hardware" | "network";
-            username?: components["schemas"]["Username"];
-            hwid?: components["schemas"]["Hwid"];
-            /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
-            network?: string;
-            reason?: components["schemas"]["Remark"];
-            /**
-             * Format: date-time
-             * @description When the ban ends by itself.
-             */
-            expires_at?: string | null;
         };
         Ban: {
             ban_id: string;
@@ -4420,75 +3703,6 @@ export interface components {
         BanResult: {
             status: components["schemas"]["Success"];
         } & components["schemas"]["Ban"];
-        BanList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Ban"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description At most 64 KiB in UTF-8. */
-        VariableValue: string;
-        /**
-         * @description `public` for everybody, `session` for live sessions only.
-         * @enum {string}
-         */
-        Visibility: "public" | "session";
-        SetVariableRequest: {
-            value: components["schemas"]["VariableValue"];
-            visibility: components["schemas"]["Visibility"];
-        };
-        SetUserVariableRequest: {
-            value: components["schemas"]["VariableValue"];
-        };
-        UserVariable: {
-            name: string;
-            value: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        Variable: components["schemas"]["UserVariable"] & {
-            visibility: components["schemas"]["Visibility"];
-        };
-        VariableResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["Variable"];
-        UserVariableResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["UserVariable"];
-        VariableList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Variable"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        UserVariableList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["UserVariable"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        ClientVariable: {
-            name: string;
-            value: string;
-            /**
-             * @description Whose variable it is.
-             * @enum {string}
-             */
-            source: "application" | "user";
-        };
-        ClientVariableResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["ClientVariable"];
-        ClientVariableList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["ClientVariable"][];
-        };
-        /** @description 1 to 64 printable ASCII characters, no space at either end. */
-        FileVersion: string;
-        UpdateFileRequest: {
-            /** @description 1 to 64 printable ASCII characters, no space at either end; null for none. */
-            version?: string | null;
-            authenticated_only?: boolean;
-        };
         ClientFile: {
             name: string;
             version: string | null;
@@ -4505,41 +3719,12 @@ export interface components {
              */
             updated_at: string;
         };
-        File: components["schemas"]["ClientFile"] & {
-            file_id: string;
-            authenticated_only: boolean;
-            /** Format: date-time */
-            created_at: string;
-        };
-        FileResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["File"];
-        FileList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["File"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        ClientFileList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["ClientFile"][];
-        };
         /** @description In units of the currency, with no more decimals than it has. */
         Money: number;
         /** @description ISO 4217; a code that no currency has is refused. */
         Currency: string;
         /** @description What the reseller keeps of each price, in percent, with at most 2 decimals. */
         CommissionMargin: number;
-        CreateResellerRequest: {
-            name: components["schemas"]["Name"];
-            currency: components["schemas"]["Currency"];
-            commission_margin?: components["schemas"]["CommissionMargin"];
-        };
-        UpdateResellerRequest: {
-            name?: components["schemas"]["Name"];
-            commission_margin?: components["schemas"]["CommissionMargin"];
-            /** @description His tokens can look, and change nothing. */
-            suspended?: boolean;
-        };
         Reseller: {
             reseller_id: string;
             name: string;
@@ -4563,21 +3748,8 @@ export interface components {
         ResellerResult: {
             status: components["schemas"]["Success"];
         } & components["schemas"]["Reseller"];
-        ResellerList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Reseller"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
         /** @description Days that the key adds; null is a lifetime. */
         PricedDays: number | null;
-        SetResellerPricesRequest: {
-            prices: {
-                app_id: components["schemas"]["AppId"];
-                tier: components["schemas"]["Tier"];
-                duration_days: components["schemas"]["PricedDays"];
-                price: components["schemas"]["Money"];
-            }[];
-        };
         ResellerPrice: {
             app_id: string;
             app_name: string;
@@ -4586,14 +3758,6 @@ export interface components {
             price: components["schemas"]["Money"];
             /** @description What the reseller pays for a key: the price less the commission, rounded up. */
             cost: number;
-        };
-        ResellerPriceList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["ResellerPrice"][];
-        };
-        ResellerMovementRequest: {
-            amount: components["schemas"]["Money"];
-            note?: components["schemas"]["LedgerNote"];
         };
         /** @description What it is for. The reseller and the developer both see it. */
         LedgerNote: string | null;
@@ -4629,590 +3793,12 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        LedgerEntryResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["LedgerEntry"];
         LedgerEntryList: {
             status: components["schemas"]["Success"];
             data: components["schemas"]["LedgerEntry"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        CreateResellerTokenRequest: {
-            name: components["schemas"]["Name"];
-            scopes: ("read" | "write")[];
-            /**
-             * Format: date-time
-             * @description When the token ends by itself; null or left out is never.
-             */
-            expires_at?: string | null;
-        };
-        OwnResellerResult: components["schemas"]["ResellerResult"] & {
-            prices: components["schemas"]["ResellerPrice"][];
-        };
-        CreateResellerLicensesRequest: {
-            app_id: components["schemas"]["AppId"];
-            tier: components["schemas"]["Tier"];
-            duration_days: components["schemas"]["PricedDays"];
-            amount: number;
-            note?: components["schemas"]["LedgerNote"];
-        };
-        PurchasedLicenses: {
-            status: components["schemas"]["Success"];
-            licenses: {
-                license_id: string;
-                license_key: string;
-                tier: string;
-                duration_days: number | null;
-            }[];
-            cost: components["schemas"]["Money"];
-            balance: components["schemas"]["Money"];
-            currency: components["schemas"]["Currency"];
-            /** @description The entry of the ledger of kind `generation`. */
-            entry_id: string;
-        };
-        ResellerLicense: {
-            license_id: string;
-            license_key: string;
-            app_id: string;
-            tier: string;
-            duration_days: number | null;
-            /** @enum {string} */
-            status: "unused" | "redeemed" | "paused" | "banned";
-            note: string | null;
-            /** Format: date-time */
-            redeemed_at: string | null;
-            /** @description The user who redeemed it. */
-            redeemed_by: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        ResellerLicenseList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["ResellerLicense"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        RefundResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-            amount: components["schemas"]["Money"];
-            balance: components["schemas"]["Money"];
-            currency: components["schemas"]["Currency"];
-            /** @description The entry of the ledger. */
-            entry_id: string;
-        };
-        ResellerUser: {
-            user_id: string;
-            username: string;
-            app_id: string;
-            /** @description The one in force. */
-            subscription_tier: string | null;
-            /** @enum {string} */
-            subscription_status: "none" | "active" | "expired";
-            /** Format: date-time */
-            subscription_expires_at: string | null;
-        };
-        ResellerUserList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["ResellerUser"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        Event: {
-            id: string;
-            /** @description A noun and what happened to it, such as `session.ended`. */
-            type: string;
-            /** Format: date-time */
-            timestamp: string;
-            app_id: string;
-            /** @description The user whom it is about. */
-            user_id: string | null;
-            /** @description What there is to know about it. */
-            data: {
-                [key: string]: unknown;
-            };
-        };
-        EventList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Event"][];
-            /** @description What to pass as `after` to go on: the last event of the list, else `after` as it was. */
-            last_event_id: string | null;
-            /** @description Whether there are further events now. */
-            has_more: boolean;
-        };
-        /**
-         * Format: uri
-         * @description Where events are sent, by http or https.
-         */
-        WebhookUrl: string;
-        /** @description The types of events that are sent; `*` is every type, also those that later versions add. */
-        WebhookTypes: ("*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled")[];
-        /** @description Verifies signatures: `whsec_` and 32 bytes in base64. */
-        WebhookSecret: string;
-        CreateWebhookRequest: {
-            url: components["schemas"]["WebhookUrl"];
-            types: components["schemas"]["WebhookTypes"];
-            description?: components["schemas"]["Remark"];
-        };
-        UpdateWebhookRequest: {
-            url?: components["schemas"]["WebhookUrl"];
-            types?: components["schemas"]["WebhookTypes"];
-            description?: components["schemas"]["Remark"];
-            enabled?: boolean;
-        };
-        Webhook: {
-            webhook_id: string;
-            url: string;
-            types: string[];
-            description: string | null;
-            enabled: boolean;
-            /** @description Why the service has disabled it; null when it is enabled, or was disabled by the developer. */
-            disabled_reason: string | null;
-            /** Format: date-time */
-            disabled_at: string | null;
-            /**
-             * Format: date-time
-             * @description The first failure after the last success; null when the last attempt was a success.
-             */
-            failing_since: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        WebhookResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["Webhook"];
-        WebhookList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Webhook"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        CreatedWebhook: components["schemas"]["WebhookResult"] & {
-            secret: components["schemas"]["WebhookSecret"];
-        };
-        RotateWebhookSecretRequest: {
-            /** @description How long the old secret signs too; 86400 when left out. */
-            overlap_seconds?: number;
-        };
-        RotatedWebhookSecret: {
-            status: components["schemas"]["Success"];
-            webhook_id: string;
-            secret: components["schemas"]["WebhookSecret"];
-            /** Format: date-time */
-            previous_secret_expires_at: string;
-        };
-        ReplayWebhookEventsRequest: {
-            /** Format: date-time */
-            since: string;
-            /** Format: date-time */
-            until?: string;
-            /** @description `next_cursor` of the request before. */
-            cursor?: string;
-        };
-        WebhookReplayResult: {
-            status: components["schemas"]["Success"];
-            replayed: number;
-            /** @description Null when there are no more events. */
-            next_cursor: string | null;
-        };
-        WebhookDelivery: {
-            delivery_id: string;
-            webhook_id: string;
-            /**
-             * @description Why it is sent.
-             * @enum {string}
-             */
-            cause: "event" | "replay" | "test";
-            /**
-             * @description `pending` is before its first attempt or between two.
-             * @enum {string}
-             */
-            state: "pending" | "succeeded" | "failed";
-            event: {
-                /** @description `webhook-id` of every attempt. */
-                id: string;
-                type: string;
-            };
-            attempts: number;
-            /** @description Of the last attempt; null without an answer. */
-            response_status: number | null;
-            /** @description Of the last attempt. */
-            duration_ms: number | null;
-            /** @description What was wrong with the last attempt, in words. */
-            error: string | null;
-            /** Format: date-time */
-            last_attempt_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it is tried next at the earliest; null when it is not.
-             */
-            next_attempt_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        WebhookDeliveryResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["WebhookDelivery"];
-        WebhookDeliveryList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["WebhookDelivery"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        WebhookDeliveryDetails: components["schemas"]["WebhookDeliveryResult"] & {
-            /** @description The body as it is sent, byte by byte. */
-            payload: string;
-            /** @description Every attempt, the first one first. */
-            attempt_log: {
-                attempt: number;
-                /** Format: date-time */
-                attempted_at: string;
-                duration_ms: number;
-                response_status: number | null;
-                /** @description The first KiB of the answer as text. */
-                response_body: string | null;
-                error: string | null;
-            }[];
-        };
-        Statistics: {
-            status: components["schemas"]["Success"];
-            /** Format: date */
-            from: string;
-            /** Format: date */
-            to: string;
-            days: string[];
-            series: {
-                users: {
-                    new: components["schemas"]["DailyCounts"];
-                    deleted: components["schemas"]["DailyCounts"];
-                    total: components["schemas"]["DailyCounts"];
-                };
-                logins: {
-                    total: components["schemas"]["DailyCounts"];
-                    by_tier: components["schemas"]["CountsByTier"];
-                    /** @description The version with the most logins first. */
-                    by_version: {
-                        /** @description Null where the program sent none. */
-                        version: string | null;
-                        counts: components["schemas"]["DailyCounts"];
-                    }[];
-                    other_versions: components["schemas"]["DailyCounts"];
-                };
-                activations: {
-                    total: components["schemas"]["DailyCounts"];
-                    by_tier: components["schemas"]["CountsByTier"];
-                };
-                live_sessions: components["schemas"]["DailyCounts"];
-            };
-        };
-        /** @description The tier with the highest sum first. */
-        CountsByTier: {
-            /** @description Null is no running subscription. */
-            tier: string | null;
-            counts: components["schemas"]["DailyCounts"];
-        }[];
-        /** @description One number for each of `days`. */
-        DailyCounts: number[];
-        AgentAccess: {
-            status: components["schemas"]["Success"];
-            /** @description The bearer token. It is shown once. */
-            access_token: string;
-            /** @enum {string} */
-            token_type: "Bearer";
-            /** @description In seconds. */
-            expires_in: number;
-            /** Format: date-time */
-            expires_at: string;
-            /** @description Scopes, separated by blanks. */
-            scope: string;
-            payment: {
-                amount: number;
-                currency: string;
-                /** @description Names the payment. */
-                reference: string;
-            };
-        };
-        AgentTokenResult: {
-            status: components["schemas"]["Success"];
-            /** @description Scopes, separated by blanks. */
-            scope: string;
-            /** @description Whole seconds that are left. */
-            expires_in: number;
-            /** Format: date-time */
-            expires_at: string;
-            /** @description The payment that the token was bought with, or the agent. */
-            reference: string;
-            /** @description Whether the agent acts for a developer. */
-            claimed?: boolean;
-        };
         AgentScopes: ("read" | "write" | "auth:client" | "auth:dev" | "agent:register" | "agent:execute")[];
-        RegisterAgentRequest: {
-            /** @enum {string} */
-            type: "identity_assertion" | "anonymous";
-            /**
-             * @description What `assertion` is. Needed with `identity_assertion`.
-             * @enum {string}
-             */
-            assertion_type?: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
-            /** @description The ID-JAG, or the e-mail address. Needed with `identity_assertion`. */
-            assertion?: string;
-            requested_credential_type?: components["schemas"]["CredentialType"];
-            name?: components["schemas"]["Name"];
-        };
-        /** @enum {string} */
-        CredentialType: "bearer_token" | "jwt" | "sandbox_token" | "ephemeral_key";
-        AgentRegistration: {
-            status: components["schemas"]["Success"];
-            /** @description The agent. */
-            registration_id: string;
-            /** @enum {string} */
-            registration_type: "agent-provider" | "email-verification" | "anonymous";
-            credential_type?: components["schemas"]["CredentialType"];
-            /** @description To send as `Authorization: Bearer`. It is shown once; left out until the agent is claimed where it gets none before. */
-            credential?: string;
-            /** Format: date-time */
-            credential_expires?: string;
-            scopes?: components["schemas"]["AgentScopes"];
-            /**
-             * Format: uri
-             * @description Where a claim is begun and completed.
-             */
-            claim_url?: string;
-            /** @description Names the claim; it is shown once. */
-            claim_token?: string;
-            /** Format: date-time */
-            claim_token_expires?: string;
-            post_claim_scopes?: components["schemas"]["AgentScopes"];
-        };
-        /** @description `claim_token`, `email` or both. With `otp`, `claim_token` is required. */
-        ClaimAgentRequest: {
-            claim_token?: string;
-            email?: components["schemas"]["Email"];
-            /** @description The code that the page has shown. */
-            otp?: string;
-            requested_credential_type?: components["schemas"]["CredentialType"];
-            name?: components["schemas"]["Name"];
-        };
-        AgentClaim: {
-            /** @enum {string} */
-            status: "initiated" | "claimed";
-            registration_id: string;
-            /** @description Names this attempt; it is no secret. */
-            claim_attempt_id?: string;
-            /**
-             * Format: date-time
-             * @description Until when the claim can be completed.
-             */
-            expires_at?: string;
-            /** Format: uri */
-            claim_url?: string;
-            /** @description Of a claim that began with an e-mail address alone. */
-            claim_token?: string;
-            /** Format: date-time */
-            claim_token_expires?: string;
-            post_claim_scopes?: components["schemas"]["AgentScopes"];
-            credential_type?: components["schemas"]["CredentialType"];
-            /** @description It is shown once. */
-            credential?: string;
-            /** Format: date-time */
-            credential_expires?: string;
-            scopes?: components["schemas"]["AgentScopes"];
-        };
-        RevokeAgentRequest: {
-            credential: string;
-        };
-        AgentMembers: {
-            agent_id: string;
-            /** @enum {string} */
-            registration_type: "agent-provider" | "email-verification" | "anonymous" | "developer";
-            /** @description What it calls itself. */
-            name: string | null;
-            /** @description Who has asserted its identity. */
-            issuer: string | null;
-            /** @description What the issuer calls its user. */
-            subject: string | null;
-            /** @description What the issuer calls the agent. */
-            client_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            revoked_at: string | null;
-        };
-        AgentList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["AgentMembers"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        AgentResult: {
-            status: components["schemas"]["Success"];
-            credentials: {
-                credential_type: components["schemas"]["CredentialType"];
-                scopes: components["schemas"]["AgentScopes"];
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                expires_at: string;
-            }[];
-        } & components["schemas"]["AgentMembers"];
-        CreateAgentRequest: {
-            name: components["schemas"]["Name"];
-            /**
-             * @description `bearer_token` when left out: it lives 90 days, a `jwt` one hour.
-             * @enum {string}
-             */
-            credential_type?: "bearer_token" | "jwt";
-            scopes: ("read" | "write" | "auth:dev" | "agent:execute")[];
-        };
-        CreatedAgent: {
-            status: components["schemas"]["Success"];
-            credential_type: components["schemas"]["CredentialType"];
-            /** @description Shown in this answer only. */
-            credential: string;
-            /** Format: date-time */
-            credential_expires: string;
-            scopes: components["schemas"]["AgentScopes"];
-        } & components["schemas"]["AgentMembers"];
-        RevokedAgents: {
-            status: components["schemas"]["Success"];
-            /** @description How many were not revoked before. */
-            revoked: number;
-        };
-        CreateSecurityEventReceiverRequest: {
-            /**
-             * Format: uri
-             * @description An https address.
-             */
-            url: string;
-            /** @description `aud` of the tokens. */
-            audience: string;
-            /** @description It is not shown again. */
-            authorization?: string;
-        };
-        SecurityEventReceiver: {
-            receiver_id: string;
-            /** Format: uri */
-            url: string;
-            audience: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            last_delivered_at: string | null;
-            /** Format: date-time */
-            last_failed_at: string | null;
-            /** @description What went wrong then. */
-            last_fault: string | null;
-        };
-        SecurityEventReceiverResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["SecurityEventReceiver"];
-        SecurityEventReceiverList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["SecurityEventReceiver"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Each is an `https` address, an `http` address of the user's own machine (loopback), or, for a native application, a
-         *     private-use scheme with a period in it, such as `com.example.app:/callback` (RFC 8252). Wildcards, fragments,
-         *     credentials and host names with other characters than letters, digits, hyphens and dots are refused. A client that has
-         *     such a URI from before this rule may keep it in an update, but authorization refuses it.
-         */
-        RedirectUris: string[];
-        GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
-        ClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
-        CreateOAuthClientRequest: {
-            name: components["schemas"]["Name"];
-            /**
-             * @description `web` when left out. A `native` application may use private-use schemes, such as `com.example.app:/callback`.
-             * @enum {string}
-             */
-            application_type?: "web" | "native";
-            redirect_uris?: components["schemas"]["RedirectUris"];
-            post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
-            grant_types: components["schemas"]["GrantTypes"];
-            scopes: components["schemas"]["ClientScopes"];
-            /**
-             * @description `none` is a public client; `client_secret_basic` when left out.
-             * @enum {string}
-             */
-            token_endpoint_auth_method?: "client_secret_basic" | "client_secret_post" | "none";
-        };
-        UpdateOAuthClientRequest: {
-            name?: components["schemas"]["Name"];
-            redirect_uris?: components["schemas"]["RedirectUris"];
-            post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
-            scopes?: components["schemas"]["ClientScopes"];
-        };
-        OAuthClient: {
-            client_id: string;
-            name: string;
-            /** @enum {string} */
-            application_type: "web" | "native";
-            redirect_uris: string[];
-            post_logout_redirect_uris: string[];
-            grant_types: components["schemas"]["GrantTypes"];
-            scopes: components["schemas"]["ClientScopes"];
-            /** @enum {string} */
-            token_endpoint_auth_method: "client_secret_basic" | "client_secret_post" | "none";
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        OAuthClientResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["OAuthClient"];
-        CreatedOAuthClient: {
-            status: components["schemas"]["Success"];
-            /** @description Shown in this answer only; a public client has none. */
-            client_secret?: string;
-        } & components["schemas"]["OAuthClient"];
-        OAuthClientSecret: {
-            status: components["schemas"]["Success"];
-            client_id: string;
-            /** @description Shown in this answer only. */
-            client_secret: string;
-        };
-        OAuthClientList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["OAuthClient"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        Authorization: {
-            authorization_id: string;
-            client_id: string;
-            /** @description What the client calls itself. */
-            client_name: string;
-            scopes: string[];
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description When it ends unless it is used before.
-             */
-            expires_at: string;
-        };
-        AuthorizationList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Authorization"][];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        SigningKey: {
-            /** @description Its `kid`. */
-            key_id: string;
-            /** @enum {string} */
-            alg: "ES256" | "RS256";
-            /** @enum {string} */
-            state: "pending" | "signing" | "retired";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description From when on it signs.
-             */
-            active_from: string;
-        };
-        SigningKeyList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["SigningKey"][];
-        };
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
@@ -5319,6 +3905,1494 @@ export interface components {
             pointer: string;
             detail: string;
         }[];
+        Invoice: {
+            invoice_id: string;
+            developer_id: string;
+            /** @description The payment processor's. */
+            number: string | null;
+            plan_id: string;
+            checkout_id: string;
+            subscription_id: string | null;
+            /** @enum {string} */
+            state: "paid" | "failed" | "partially_refunded" | "refunded" | "disputed";
+            amount: components["schemas"]["Money"];
+            refunded: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            period_start: string | null;
+            /** Format: date-time */
+            period_end: string | null;
+            /** Format: uri */
+            receipt_url: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        InvoiceList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Invoice"][];
+            next_cursor: string | null;
+        };
+        /** @enum {string} */
+        Success: "success";
+        AppId: string;
+        /** @description The name of a user that exists, in any case, width or composition, with or without white space around it. */
+        Username: string;
+        /**
+         * Format: visible-identifier
+         * @description 1 to 64 characters, also after normalization, of which at least one is visible. Control, format (bidirectional and zero-width
+         *     marks among them), invisible, private-use and unassigned characters and U+FFFD are refused. A name that only differs from
+         *     another user's in case, width, composition or white space, or that has other characters in their place that look the same,
+         *     is taken.
+         */
+        NewUsername: string;
+        /** Format: password */
+        Password: string;
+        /** Format: password */
+        NewPassword: string;
+        /**
+         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
+         *     hardware components in hexadecimal, neither salted nor shortened. A machine that a user is not bound to yet is refused
+         *     when its identifier has invisible characters or U+FFFD.
+         */
+        Hwid: string;
+        /**
+         * Format: visible-identifier
+         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
+         *     hardware components in hexadecimal, neither salted nor shortened. Invisible characters and U+FFFD are refused.
+         */
+        NewHwid: string;
+        /** Format: email */
+        Email: string;
+        /** @description The signed token, the encrypted token, or the session id. */
+        SessionToken: string;
+        /** @description The developer's own remark. */
+        Remark: string | null;
+        /**
+         * Format: visible-name
+         * @description What people read: at least one visible character, no control, invisible, private-use or unassigned characters, and at most
+         *     4 marks on one character. Joiners and emoji selectors are allowed. It comes back exactly as it was sent. Names from before the rule stay.
+         */
+        Name: string;
+        /** @description One of the application's tiers, exactly as it is written there. */
+        Tier: string;
+        /** @description A tier that there is. One that is older than the rule may be of blanks alone. */
+        StandingTier: string;
+        /** @description Send it as `cursor` for the next page; null on the last one. */
+        NextCursor: string | null;
+        HealthPart: {
+            /** @enum {string} */
+            status: "operational";
+        };
+        HealthResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            /** Format: date-time */
+            timestamp?: string;
+            parts?: {
+                database?: components["schemas"]["HealthPart"];
+                broker?: components["schemas"]["HealthPart"];
+                cluster?: {
+                    /** @enum {string} */
+                    status: "operational";
+                    /** @description How many nodes are alive. */
+                    nodes: number;
+                };
+                /**
+                 * @description Only while commits wait for a synchronous standby of the database that does not answer, and for 5 seconds after that.
+                 *     Reads work, and writes get 503.
+                 */
+                standby?: {
+                    /** @enum {string} */
+                    status: "unavailable";
+                };
+                /**
+                 * @description Only where the clock of this node's machine is more than 5 seconds off that of the database. The service
+                 *     works, because it goes by the database's.
+                 */
+                clock?: {
+                    /** @enum {string} */
+                    status: "skewed";
+                    /** @description How far it is ahead; negative when it is behind. */
+                    skew_seconds: number;
+                };
+            };
+        };
+        /** @description The program's own version; it is counted in the application's statistics. */
+        ClientVersion: string;
+        /** @description Unpredictable and new for every request, such as 128 random bits in hexadecimal. */
+        Nonce: string;
+        LoginRequestV2: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            password: components["schemas"]["Password"];
+            hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
+            nonce: components["schemas"]["Nonce"];
+        };
+        /**
+         * @description HMAC-SHA-256 under the application's secret of `nonce + "." + JCS(response without signature)`, in hexadecimal; in version 2
+         *     also of operation and request.
+         */
+        ResponseSignature: string;
+        SignedSession: {
+            status: components["schemas"]["Success"];
+            /** @description The encrypted session token. */
+            token: string;
+            signature: components["schemas"]["ResponseSignature"];
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expires_at?: string;
+        };
+        LicenseKey: string;
+        LicenseLoginRequest: {
+            app_id: components["schemas"]["AppId"];
+            license_key: components["schemas"]["LicenseKey"];
+            hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
+            nonce?: components["schemas"]["Nonce"];
+        };
+        VerifySessionRequestV2: {
+            app_id: components["schemas"]["AppId"];
+            token: components["schemas"]["SessionToken"];
+            hwid?: components["schemas"]["Hwid"];
+            nonce?: components["schemas"]["Nonce"];
+        };
+        VerificationResult: {
+            status: components["schemas"]["Success"];
+            valid: boolean;
+            user_id: string;
+            username?: string;
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expiry?: string;
+            /** @description The tier in force. */
+            subscription_tier?: string;
+            /** @enum {string} */
+            subscription_status?: "active" | "expired";
+            /**
+             * Format: date-time
+             * @description When the tier in force ends.
+             */
+            subscription_expires_at?: string;
+        };
+        SignedVerificationResult: components["schemas"]["VerificationResult"] & {
+            signature?: components["schemas"]["ResponseSignature"];
+        };
+        LogoutRequestV2: {
+            app_id: components["schemas"]["AppId"];
+            session_token?: components["schemas"]["SessionToken"];
+            token?: components["schemas"]["SessionToken"];
+            nonce?: components["schemas"]["Nonce"];
+        } & (unknown | unknown);
+        SignedLogoutResult: components["schemas"]["LogoutResult"] & {
+            signature?: components["schemas"]["ResponseSignature"];
+        };
+        ResetHwidRequest: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            password: components["schemas"]["Password"];
+            nonce?: components["schemas"]["Nonce"];
+        };
+        ResetHwidResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            /**
+             * Format: date-time
+             * @description From when on the user can reset it again.
+             */
+            next_reset_at: string;
+            signature?: components["schemas"]["ResponseSignature"];
+        };
+        ClientVariable: {
+            name: string;
+            value: string;
+            /**
+             * @description Whose variable it is.
+             * @enum {string}
+             */
+            source: "application" | "user";
+        };
+        ClientVariableList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ClientVariable"][];
+        };
+        ClientVariableResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["ClientVariable"];
+        ClientFileList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ClientFile"][];
+        };
+        AppSecret: string;
+        InitRequest: {
+            app_id: components["schemas"]["AppId"];
+            secret: components["schemas"]["AppSecret"];
+            /** @description The program's own version. */
+            version?: string;
+            /** @description SHA-256 of the program's executable in hexadecimal; checked where `integrity_check` is on. */
+            executable_hash?: string;
+        };
+        InitResult: {
+            status: components["schemas"]["Success"];
+            /** @description Names this run of the program; authorises nothing. */
+            session_id: string;
+            app_name?: string;
+            /** @description `active`, `paused` or `update_required`; more may follow. */
+            status_code?: string;
+            /**
+             * Format: uri
+             * @description Where the required version is.
+             */
+            download_url?: string;
+        };
+        RegisterRequest: {
+            app_id: components["schemas"]["AppId"];
+            secret: components["schemas"]["AppSecret"];
+            username: components["schemas"]["NewUsername"];
+            password: components["schemas"]["NewPassword"];
+            hwid: components["schemas"]["NewHwid"];
+            email?: components["schemas"]["Email"];
+            license_key?: components["schemas"]["LicenseKey"];
+        };
+        RegistrationResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            user_id: string;
+        };
+        LoginRequest: {
+            app_id: components["schemas"]["AppId"];
+            secret: components["schemas"]["AppSecret"];
+            username: components["schemas"]["Username"];
+            password: components["schemas"]["Password"];
+            hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
+        };
+        Session: {
+            status: components["schemas"]["Success"];
+            /** @description The signed session token. */
+            token: string;
+            session_id: string;
+            /** Format: date-time */
+            expiry?: string;
+            user?: {
+                id?: string;
+                username?: string;
+                /** @description The value that the client sent. */
+                hwid?: string;
+                role?: string;
+            };
+        };
+        ActivateRequest: {
+            app_id: components["schemas"]["AppId"];
+            secret: components["schemas"]["AppSecret"];
+            username: components["schemas"]["Username"];
+            license_key: components["schemas"]["LicenseKey"];
+        };
+        ActivationResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            /** @description The tier that the key gave. */
+            subscription_tier?: string;
+            /**
+             * Format: date-time
+             * @description When that tier ends.
+             */
+            expires_at: string;
+        };
+        LogoutRequest: {
+            app_id: components["schemas"]["AppId"];
+            token: components["schemas"]["SessionToken"];
+        };
+        Plan: {
+            id: string;
+            name: string;
+            /** @description In units of the currency. */
+            price: number;
+            /** @description ISO 4217. */
+            currency?: string;
+            /** @enum {string} */
+            period?: "monthly" | "yearly" | "lifetime";
+            /** @description How many applications it has room for; 0 for a pack, which changes nothing there. */
+            max_apps: number;
+            max_users_per_app: number;
+            features?: string[];
+            kind?: components["schemas"]["PlanKind"];
+            /** @description How many licence keys can be generated while on it; null is no limit. */
+            max_licenses?: number | null;
+            /** @description How many licence keys a pack of them adds. */
+            licenses?: number | null;
+            /** @description What a pack adds to a reseller's balance, in units of the currency. */
+            balance?: number | null;
+        };
+        PlanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Plan"][];
+        };
+        SandboxRequest: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["NewUsername"];
+            hwid: components["schemas"]["NewHwid"];
+        };
+        SandboxEntitlements: {
+            plan?: string;
+            features?: string[];
+        };
+        SandboxResult: {
+            status: components["schemas"]["Success"];
+            /** @enum {boolean} */
+            sandbox: true;
+            token: string;
+            /** Format: date-time */
+            expires_at?: string;
+            scopes?: components["schemas"]["AgentScopes"];
+            /**
+             * Format: uri
+             * @description Where somebody can take the agent for his own, with the token as `claim_token`.
+             */
+            claim_url?: string;
+            post_claim_scopes?: components["schemas"]["AgentScopes"];
+            entitlements?: components["schemas"]["SandboxEntitlements"];
+        };
+        SandboxVerificationResult: {
+            status: components["schemas"]["Success"];
+            /** @enum {boolean} */
+            sandbox: true;
+            valid: boolean;
+            user_id: string;
+            username?: string;
+            /** Format: date-time */
+            expiry?: string;
+            entitlements?: components["schemas"]["SandboxEntitlements"];
+        };
+        AgentAccess: {
+            status: components["schemas"]["Success"];
+            /** @description The bearer token. It is shown once. */
+            access_token: string;
+            /** @enum {string} */
+            token_type: "Bearer";
+            /** @description In seconds. */
+            expires_in: number;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Scopes, separated by blanks. */
+            scope: string;
+            payment: {
+                amount: number;
+                currency: string;
+                /** @description Names the payment. */
+                reference: string;
+            };
+        };
+        AgentTokenResult: {
+            status: components["schemas"]["Success"];
+            /** @description Scopes, separated by blanks. */
+            scope: string;
+            /** @description Whole seconds that are left. */
+            expires_in: number;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The payment that the token was bought with, or the agent. */
+            reference: string;
+            /** @description Whether the agent acts for a developer. */
+            claimed?: boolean;
+        };
+        /** @enum {string} */
+        CredentialType: "bearer_token" | "jwt" | "sandbox_token" | "ephemeral_key";
+        RegisterAgentRequest: {
+            /** @enum {string} */
+            type: "identity_assertion" | "anonymous";
+            /**
+             * @description What `assertion` is. Needed with `identity_assertion`.
+             * @enum {string}
+             */
+            assertion_type?: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
+            /** @description The ID-JAG, or the e-mail address. Needed with `identity_assertion`. */
+            assertion?: string;
+            requested_credential_type?: components["schemas"]["CredentialType"];
+            name?: components["schemas"]["Name"];
+        };
+        AgentRegistration: {
+            status: components["schemas"]["Success"];
+            /** @description The agent. */
+            registration_id: string;
+            /** @enum {string} */
+            registration_type: "agent-provider" | "email-verification" | "anonymous";
+            credential_type?: components["schemas"]["CredentialType"];
+            /** @description To send as `Authorization: Bearer`. It is shown once; left out until the agent is claimed where it gets none before. */
+            credential?: string;
+            /** Format: date-time */
+            credential_expires?: string;
+            scopes?: components["schemas"]["AgentScopes"];
+            /**
+             * Format: uri
+             * @description Where a claim is begun and completed.
+             */
+            claim_url?: string;
+            /** @description Names the claim; it is shown once. */
+            claim_token?: string;
+            /** Format: date-time */
+            claim_token_expires?: string;
+            post_claim_scopes?: components["schemas"]["AgentScopes"];
+        };
+        /** @description `claim_token`, `email` or both. With `otp`, `claim_token` is required. */
+        ClaimAgentRequest: {
+            claim_token?: string;
+            email?: components["schemas"]["Email"];
+            /** @description The code that the page has shown. */
+            otp?: string;
+            requested_credential_type?: components["schemas"]["CredentialType"];
+            name?: components["schemas"]["Name"];
+        };
+        AgentClaim: {
+            /** @enum {string} */
+            status: "initiated" | "claimed";
+            registration_id: string;
+            /** @description Names this attempt; it is no secret. */
+            claim_attempt_id?: string;
+            /**
+             * Format: date-time
+             * @description Until when the claim can be completed.
+             */
+            expires_at?: string;
+            /** Format: uri */
+            claim_url?: string;
+            /** @description Of a claim that began with an e-mail address alone. */
+            claim_token?: string;
+            /** Format: date-time */
+            claim_token_expires?: string;
+            post_claim_scopes?: components["schemas"]["AgentScopes"];
+            credential_type?: components["schemas"]["CredentialType"];
+            /** @description It is shown once. */
+            credential?: string;
+            /** Format: date-time */
+            credential_expires?: string;
+            scopes?: components["schemas"]["AgentScopes"];
+        };
+        RevokeAgentRequest: {
+            credential: string;
+        };
+        AgentMembers: {
+            agent_id: string;
+            /** @enum {string} */
+            registration_type: "agent-provider" | "email-verification" | "anonymous" | "developer";
+            /** @description What it calls itself. */
+            name: string | null;
+            /** @description Who has asserted its identity. */
+            issuer: string | null;
+            /** @description What the issuer calls its user. */
+            subject: string | null;
+            /** @description What the issuer calls the agent. */
+            client_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            revoked_at: string | null;
+        };
+        AgentList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["AgentMembers"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateAgentRequest: {
+            name: components["schemas"]["Name"];
+            /**
+             * @description `bearer_token` when left out: it lives 90 days, a `jwt` one hour.
+             * @enum {string}
+             */
+            credential_type?: "bearer_token" | "jwt";
+            scopes: ("read" | "write" | "auth:dev" | "agent:execute")[];
+        };
+        CreatedAgent: {
+            status: components["schemas"]["Success"];
+            credential_type: components["schemas"]["CredentialType"];
+            /** @description Shown in this answer only. */
+            credential: string;
+            /** Format: date-time */
+            credential_expires: string;
+            scopes: components["schemas"]["AgentScopes"];
+        } & components["schemas"]["AgentMembers"];
+        RevokedAgents: {
+            status: components["schemas"]["Success"];
+            /** @description How many were not revoked before. */
+            revoked: number;
+        };
+        AgentResult: {
+            status: components["schemas"]["Success"];
+            credentials: {
+                credential_type: components["schemas"]["CredentialType"];
+                scopes: components["schemas"]["AgentScopes"];
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+            }[];
+        } & components["schemas"]["AgentMembers"];
+        SecurityEventReceiver: {
+            receiver_id: string;
+            /** Format: uri */
+            url: string;
+            audience: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_delivered_at: string | null;
+            /** Format: date-time */
+            last_failed_at: string | null;
+            /** @description What went wrong then. */
+            last_fault: string | null;
+        };
+        SecurityEventReceiverList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["SecurityEventReceiver"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateSecurityEventReceiverRequest: {
+            /**
+             * Format: uri
+             * @description An https address.
+             */
+            url: string;
+            /** @description `aud` of the tokens. */
+            audience: string;
+            /** @description It is not shown again. */
+            authorization?: string;
+        };
+        SecurityEventReceiverResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["SecurityEventReceiver"];
+        DeveloperRegisterRequest: {
+            email: components["schemas"]["Email"];
+            password: components["schemas"]["NewPassword"];
+            name?: components["schemas"]["Name"];
+        };
+        DeveloperSession: {
+            status: components["schemas"]["Success"];
+            developer_id: string;
+            /** @description The bearer token. */
+            token: string;
+            /** Format: date-time */
+            expiry: string;
+        };
+        DeveloperLoginRequest: {
+            email: components["schemas"]["Email"];
+            password: components["schemas"]["Password"];
+        };
+        Quota: {
+            /** @description What the plan has room for. */
+            limit: number;
+            /** @description How many there are; of the users, in the fullest application. */
+            used: number;
+        };
+        DeveloperResult: {
+            status: components["schemas"]["Success"];
+            developer_id: string;
+            /** Format: email */
+            email: string;
+            name: string | null;
+            /** Format: date-time */
+            created_at: string;
+            plan: {
+                id: string;
+                name: string;
+            };
+            quotas: {
+                apps: components["schemas"]["Quota"];
+                users_per_app: components["schemas"]["Quota"];
+                /** @description Licence keys that were generated since the plan limits them; null where it does not. */
+                licenses?: {
+                    /** @description What the plan and packs allow together. */
+                    limit: number;
+                    used: number;
+                } | null;
+            };
+            /**
+             * Format: date-time
+             * @description After a paid plan has ended: until when logins of applications go on that have more than the free plan allows.
+             */
+            grace_ends_at?: string | null;
+            /** @description What the token of this request is. */
+            actor: {
+                /**
+                 * @description A session of the developer, an API token, a client of the authorization server, or an agent.
+                 * @enum {string}
+                 */
+                kind: "developer" | "api_token" | "oauth_client" | "agent";
+                /** @description The identifier of the developer, of the API token, of the client, or of the agent. */
+                id: string;
+            };
+            scopes: components["schemas"]["AgentScopes"];
+        };
+        ChangeDeveloperPasswordRequest: {
+            password: components["schemas"]["Password"];
+            new_password: components["schemas"]["NewPassword"];
+        };
+        PasswordResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+        };
+        PasswordResetRequest: {
+            email: components["schemas"]["Email"];
+        };
+        CompletePasswordResetRequest: {
+            /** @description The last part of the link that was mailed. */
+            token: string;
+            password: components["schemas"]["NewPassword"];
+            /** @description Whether to end what acts for the account, too. */
+            end_access?: boolean;
+        };
+        Scopes: ("read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
+        CreateApiTokenRequest: {
+            name: components["schemas"]["Name"];
+            scopes: components["schemas"]["Scopes"];
+            /**
+             * Format: date-time
+             * @description When the token ends by itself; null or left out is never.
+             */
+            expires_at?: string | null;
+        };
+        GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
+        ClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
+        OAuthClient: {
+            client_id: string;
+            name: string;
+            /** @enum {string} */
+            application_type: "web" | "native";
+            redirect_uris: string[];
+            post_logout_redirect_uris: string[];
+            grant_types: components["schemas"]["GrantTypes"];
+            scopes: components["schemas"]["ClientScopes"];
+            /** @enum {string} */
+            token_endpoint_auth_method: "client_secret_basic" | "client_secret_post" | "none";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        OAuthClientList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["OAuthClient"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @description Each is an `https` address, an `http` address of the user's own machine (loopback), or, for a native application, a
+         *     private-use scheme with a period in it, such as `com.example.app:/callback` (RFC 8252). Wildcards, fragments,
+         *     credentials and host names with other characters than letters, digits, hyphens and dots are refused. A client that has
+         *     such a URI from before this rule may keep it in an update, but authorization refuses it.
+         */
+        RedirectUris: string[];
+        CreateOAuthClientRequest: {
+            name: components["schemas"]["Name"];
+            /**
+             * @description `web` when left out. A `native` application may use private-use schemes, such as `com.example.app:/callback`.
+             * @enum {string}
+             */
+            application_type?: "web" | "native";
+            redirect_uris?: components["schemas"]["RedirectUris"];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
+            grant_types: components["schemas"]["GrantTypes"];
+            scopes: components["schemas"]["ClientScopes"];
+            /**
+             * @description `none` is a public client; `client_secret_basic` when left out.
+             * @enum {string}
+             */
+            token_endpoint_auth_method?: "client_secret_basic" | "client_secret_post" | "none";
+        };
+        CreatedOAuthClient: {
+            status: components["schemas"]["Success"];
+            /** @description Shown in this answer only; a public client has none. */
+            client_secret?: string;
+        } & components["schemas"]["OAuthClient"];
+        OAuthClientResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["OAuthClient"];
+        UpdateOAuthClientRequest: {
+            name?: components["schemas"]["Name"];
+            redirect_uris?: components["schemas"]["RedirectUris"];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
+            scopes?: components["schemas"]["ClientScopes"];
+        };
+        OAuthClientSecret: {
+            status: components["schemas"]["Success"];
+            client_id: string;
+            /** @description Shown in this answer only. */
+            client_secret: string;
+        };
+        Authorization: {
+            authorization_id: string;
+            client_id: string;
+            /** @description What the client calls itself. */
+            client_name: string;
+            scopes: string[];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before.
+             */
+            expires_at: string;
+        };
+        AuthorizationList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Authorization"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description SHA-256 hashes in lower-case hexadecimal of the executables that may run. */
+        ExecutableHashes: string[];
+        Application: {
+            app_id: string;
+            name: string;
+            /**
+             * @description The application's own status; `status` is that of the answer.
+             * @enum {string}
+             */
+            status_code: "active" | "paused" | "disabled";
+            paused: boolean;
+            hwid_lock: boolean;
+            integrity_check: boolean;
+            executable_hashes: components["schemas"]["ExecutableHashes"];
+            pause_sessions: boolean;
+            require_subscription: boolean;
+            require_signatures: boolean;
+            bind_responses: boolean;
+            block_vpn: boolean;
+            vpn_fail_closed: boolean;
+            minimum_version: string | null;
+            /** Format: uri */
+            download_url: string | null;
+            max_sessions: number;
+            /** @description The application's tiers, the lowest first. */
+            tiers: components["schemas"]["StandingTier"][];
+            /** @description How many users are registered. */
+            users: number;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation is taken too; null when only one is.
+             */
+            previous_secret_until: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ApplicationList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Application"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateApplicationRequest: {
+            name: components["schemas"]["Name"];
+        };
+        ApplicationResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Application"];
+        CreatedApplication: components["schemas"]["ApplicationResult"] & {
+            /** @description Shown in this answer only. */
+            secret: string;
+        };
+        ListedTier: string;
+        /**
+         * @description The application's tiers, the lowest first. A tier that is not in the list yet must be readable as a name is, and must not
+         *     be like another one: `Pro`, `PRO`, `Pro ` with a space and `Рro` with a Cyrillic letter are one tier.
+         */
+        Tiers: components["schemas"]["ListedTier"][];
+        UpdateApplicationRequest: {
+            name?: components["schemas"]["Name"];
+            /** @enum {string} */
+            status?: "active" | "paused" | "disabled";
+            /** @description Short for `status`: true is `paused`, false is `active`. */
+            paused?: boolean;
+            /** @description One machine a user. */
+            hwid_lock?: boolean;
+            /** @description Init demands an allowed `executable_hash`. */
+            integrity_check?: boolean;
+            executable_hashes?: components["schemas"]["ExecutableHashes"];
+            /** @description While paused, existing sessions are refused too. */
+            pause_sessions?: boolean;
+            /** @description Login and verify demand a running subscription. */
+            require_subscription?: boolean;
+            /**
+             * @description License login, verify-session, logout and reset-hwid of v2 demand signed requests, as the v2 login always does.
+             *     verify-session and logout of v1, which take no signatures, are refused. init, register, login and activate of v1 stay:
+             *     their requests carry the secret. So does everything where a session is a bearer token or an MQTT password
+             *     (variables, files, events): the token alone opens it, and its responses are not signed.
+             */
+            require_signatures?: boolean;
+            /**
+             * @description Responses to unsigned requests carry a signature of version 2 and never of version 1, whatever the request asks for.
+             *     On for every application that is new; off for those from before the switch existed. It closes the relay: while it is
+             *     off, anyone who has one license key and no secret can answer the signed login of a program that checks version 1 with an
+             *     unsigned license login of their own, and so run any number of machines on one license. A program that checks version 2 is safe from
+             *     that either way. Turn it on once no program sends unsigned requests and checks version 1.
+             */
+            bind_responses?: boolean;
+            /** @description Addresses of VPNs and proxies are refused. */
+            block_vpn?: boolean;
+            /** @description Under `block_vpn`, everybody is refused while the list of networks cannot be read; otherwise nobody is. */
+            vpn_fail_closed?: boolean;
+            /** @description The lowest version of the program that is not told to update. */
+            minimum_version?: string | null;
+            /** Format: uri */
+            download_url?: string | null;
+            /** @description Live sessions a user. */
+            max_sessions?: number;
+            tiers?: components["schemas"]["Tiers"];
+        };
+        RotateSecretRequest: {
+            /**
+             * @description How long the secret of before is taken too.
+             * @default 86400
+             */
+            overlap_seconds?: number;
+        };
+        RotatedSecret: {
+            status: components["schemas"]["Success"];
+            app_id: string;
+            /** @description Shown in this answer only. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until when the secret of before is taken too; null when it is not.
+             */
+            previous_secret_until: string | null;
+        };
+        License: {
+            license_id: string;
+            license_key: string;
+            tier: string;
+            duration_days: number | null;
+            /** @enum {string} */
+            status: "unused" | "redeemed" | "paused" | "banned";
+            note: string | null;
+            /** Format: date-time */
+            redeem_by: string | null;
+            /** Format: date-time */
+            redeemed_at: string | null;
+            /** @description The user who redeemed it. */
+            redeemed_by: string | null;
+            /** @description The reseller who generated it. */
+            reseller_id?: string | null;
+            /** @description Why it is banned, where that was said. */
+            ban_reason?: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        LicenseList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["License"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateLicensesRequest: {
+            amount: number;
+            /** @description Days that the key adds; null is a lifetime. */
+            duration_days: number | null;
+            tier: components["schemas"]["Tier"];
+            /**
+             * Format: date-time
+             * @description The last moment at which the key can be redeemed.
+             */
+            redeem_by?: string | null;
+            note?: components["schemas"]["Remark"];
+            /**
+             * @description The form of the keys: ASCII letters, digits and dashes, and at least 16 `*`, each of which becomes a random
+             *     character (80 random bits). It does not begin with a dash.
+             * @example AURORA-*****-*****-*****-*
+             */
+            mask?: string;
+        };
+        CreatedLicenses: {
+            status: components["schemas"]["Success"];
+            licenses: {
+                license_id: string;
+                license_key: string;
+                tier: string;
+                duration_days: number | null;
+                note?: string | null;
+                /** Format: date-time */
+                redeem_by?: string | null;
+            }[];
+        };
+        DeletedLicenses: {
+            status: components["schemas"]["Success"];
+            deleted: number;
+        };
+        ExtendLicensesRequest: {
+            days: number;
+            license_ids?: string[];
+            /**
+             * @description Stands instead of license_ids.
+             * @enum {boolean}
+             */
+            all?: true;
+            tier?: components["schemas"]["Tier"];
+        };
+        ExtendedLicenses: {
+            status: components["schemas"]["Success"];
+            /** @description How many keys got the days. */
+            licenses: number;
+            /** @description How many users got them. */
+            users: number;
+            /** @description How many keys gave days neither to themselves nor to a user. */
+            left: number;
+        };
+        ImportedLicenses: {
+            status: components["schemas"]["Success"];
+            imported: number;
+        };
+        LicenseResult: {
+            status: components["schemas"]["Success"];
+            license: components["schemas"]["License"];
+        };
+        UpdateLicenseRequest: {
+            note?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description Later than the present one, or null for no end.
+             */
+            redeem_by?: string | null;
+        };
+        BanLicenseRequest: {
+            reason?: components["schemas"]["Remark"];
+            /** @description Whether the user who redeemed it is banned too. */
+            ban_user?: boolean;
+        };
+        BanLicenseResult: components["schemas"]["LicenseResult"] & {
+            /** @description The ban of the user, where there is one. */
+            ban_id: string | null;
+        };
+        TransferLicenseRequest: {
+            username: components["schemas"]["Username"];
+        };
+        User: {
+            user_id: string;
+            username: string;
+            email: string | null;
+            role: string;
+            /**
+             * @description `imported`: the hash is one of another system, until the next login replaces it.
+             * @enum {string}
+             */
+            password_state: "none" | "set" | "imported";
+            /** @description Whether a machine is bound. */
+            hwid_bound: boolean;
+            /**
+             * Format: date-time
+             * @description When the user himself last reset his machine.
+             */
+            hwid_reset_at: string | null;
+            subscription: {
+                /** @enum {string} */
+                subscription_status: "none" | "active" | "expired";
+                /** @description The tier in force. */
+                tier: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it ends.
+                 */
+                expires_at: string | null;
+                /** @description The timeline of tiers, the first one first. */
+                stretches: {
+                    tier: string;
+                    /** Format: date-time */
+                    starts_at: string;
+                    /** Format: date-time */
+                    expires_at: string;
+                }[];
+            };
+            live_sessions: number;
+            /** @description The ban of the user that is in force; of several, the last one. */
+            ban: {
+                ban_id: string;
+                reason: string | null;
+                /** Format: date-time */
+                expires_at: string | null;
+                /** Format: date-time */
+                created_at: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        UserList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["User"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Format: visible-name
+         * @description The developer's own label for a user, of 1 to 32 characters, which can be read as a name can; a login answers with it.
+         */
+        Role: string;
+        CreateUserRequest: {
+            username: components["schemas"]["NewUsername"];
+            password?: components["schemas"]["NewPassword"];
+            email?: components["schemas"]["Email"];
+            role?: components["schemas"]["Role"];
+        };
+        UserResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["User"];
+        ExtendUsersRequest: {
+            /** @description Days of 24 hours. */
+            days: number;
+            tier?: components["schemas"]["Tier"];
+            user_ids?: string[];
+            /**
+             * @description Everybody who has a running subscription.
+             * @enum {boolean}
+             */
+            all?: true;
+        } & (unknown | unknown);
+        ExtendUsersResult: {
+            status: components["schemas"]["Success"];
+            /** @description Users whose subscription ends later now. */
+            extended: number;
+            /** @description Users to whom the days could add nothing. */
+            unchanged: number;
+            /** @description Identifiers that are no user of the application's. */
+            unknown: number;
+        };
+        ImportUsersResult: {
+            status: components["schemas"]["Success"];
+            imported: number;
+        };
+        UpdateUserRequest: {
+            /**
+             * Format: email
+             * @description Null removes it.
+             */
+            email?: string | null;
+            role?: components["schemas"]["Role"];
+        };
+        BanUserRequest: {
+            reason?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description When the ban ends by itself.
+             */
+            expires_at?: string | null;
+        };
+        ResetPasswordRequest: {
+            password: components["schemas"]["NewPassword"];
+        };
+        ExtendUserRequest: {
+            tier: components["schemas"]["Tier"];
+            /** @description Days of 24 hours; null is a lifetime. */
+            days: number | null;
+        };
+        ExtendUserResult: {
+            status: components["schemas"]["Success"];
+            /** @description The tier that was extended. */
+            tier: string;
+            /**
+             * Format: date-time
+             * @description When that tier ends.
+             */
+            expires_at: string;
+        };
+        UserSessionList: {
+            status: components["schemas"]["Success"];
+            data: {
+                /** Format: date-time */
+                began_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description A label, the same for every session of one machine within the application. */
+                machine: string;
+            }[];
+        };
+        BanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Ban"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateBanRequest: {
+            /** @enum {string} */
+            kind: "user" | "hardware" | "network";
+            username?: components["schemas"]["Username"];
+            hwid?: components["schemas"]["Hwid"];
+            /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
+            network?: string;
+            reason?: components["schemas"]["Remark"];
+            /**
+             * Format: date-time
+             * @description When the ban ends by itself.
+             */
+            expires_at?: string | null;
+        };
+        UserVariable: {
+            name: string;
+            value: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * @description `public` for everybody, `session` for live sessions only.
+         * @enum {string}
+         */
+        Visibility: "public" | "session";
+        Variable: components["schemas"]["UserVariable"] & {
+            visibility: components["schemas"]["Visibility"];
+        };
+        VariableList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Variable"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        VariableResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Variable"];
+        /** @description At most 64 KiB in UTF-8. */
+        VariableValue: string;
+        SetVariableRequest: {
+            value: components["schemas"]["VariableValue"];
+            visibility: components["schemas"]["Visibility"];
+        };
+        UserVariableList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["UserVariable"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        SetUserVariableRequest: {
+            value: components["schemas"]["VariableValue"];
+        };
+        UserVariableResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["UserVariable"];
+        File: components["schemas"]["ClientFile"] & {
+            file_id: string;
+            authenticated_only: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        FileList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["File"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        FileResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["File"];
+        /** @description 1 to 64 printable ASCII characters, no space at either end. */
+        FileVersion: string;
+        UpdateFileRequest: {
+            /** @description 1 to 64 printable ASCII characters, no space at either end; null for none. */
+            version?: string | null;
+            authenticated_only?: boolean;
+        };
+        ResellerList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Reseller"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateResellerRequest: {
+            name: components["schemas"]["Name"];
+            currency: components["schemas"]["Currency"];
+            commission_margin?: components["schemas"]["CommissionMargin"];
+        };
+        UpdateResellerRequest: {
+            name?: components["schemas"]["Name"];
+            commission_margin?: components["schemas"]["CommissionMargin"];
+            /** @description His tokens can look, and change nothing. */
+            suspended?: boolean;
+        };
+        ResellerPriceList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ResellerPrice"][];
+        };
+        SetResellerPricesRequest: {
+            prices: {
+                app_id: components["schemas"]["AppId"];
+                tier: components["schemas"]["Tier"];
+                duration_days: components["schemas"]["PricedDays"];
+                price: components["schemas"]["Money"];
+            }[];
+        };
+        ResellerMovementRequest: {
+            amount: components["schemas"]["Money"];
+            note?: components["schemas"]["LedgerNote"];
+        };
+        LedgerEntryResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["LedgerEntry"];
+        CreateResellerTokenRequest: {
+            name: components["schemas"]["Name"];
+            scopes: ("read" | "write")[];
+            /**
+             * Format: date-time
+             * @description When the token ends by itself; null or left out is never.
+             */
+            expires_at?: string | null;
+        };
+        OwnResellerResult: components["schemas"]["ResellerResult"] & {
+            prices: components["schemas"]["ResellerPrice"][];
+        };
+        ResellerLicense: {
+            license_id: string;
+            license_key: string;
+            app_id: string;
+            tier: string;
+            duration_days: number | null;
+            /** @enum {string} */
+            status: "unused" | "redeemed" | "paused" | "banned";
+            note: string | null;
+            /** Format: date-time */
+            redeemed_at: string | null;
+            /** @description The user who redeemed it. */
+            redeemed_by: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ResellerLicenseList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ResellerLicense"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreateResellerLicensesRequest: {
+            app_id: components["schemas"]["AppId"];
+            tier: components["schemas"]["Tier"];
+            duration_days: components["schemas"]["PricedDays"];
+            amount: number;
+            note?: components["schemas"]["LedgerNote"];
+        };
+        PurchasedLicenses: {
+            status: components["schemas"]["Success"];
+            licenses: {
+                license_id: string;
+                license_key: string;
+                tier: string;
+                duration_days: number | null;
+            }[];
+            cost: components["schemas"]["Money"];
+            balance: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description The entry of the ledger of kind `generation`. */
+            entry_id: string;
+        };
+        RefundResult: {
+            status: components["schemas"]["Success"];
+            message: string;
+            amount: components["schemas"]["Money"];
+            balance: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description The entry of the ledger. */
+            entry_id: string;
+        };
+        ResellerUser: {
+            user_id: string;
+            username: string;
+            app_id: string;
+            /** @description The one in force. */
+            subscription_tier: string | null;
+            /** @enum {string} */
+            subscription_status: "none" | "active" | "expired";
+            /** Format: date-time */
+            subscription_expires_at: string | null;
+        };
+        ResellerUserList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["ResellerUser"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        Event: {
+            id: string;
+            /** @description A noun and what happened to it, such as `session.ended`. */
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            app_id: string;
+            /** @description The user whom it is about. */
+            user_id: string | null;
+            /** @description What there is to know about it. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        EventList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Event"][];
+            /** @description What to pass as `after` to go on: the last event of the list, else `after` as it was. */
+            last_event_id: string | null;
+            /** @description Whether there are further events now. */
+            has_more: boolean;
+        };
+        Webhook: {
+            webhook_id: string;
+            url: string;
+            types: string[];
+            description: string | null;
+            enabled: boolean;
+            /** @description Why the service has disabled it; null when it is enabled, or was disabled by the developer. */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description The first failure after the last success; null when the last attempt was a success.
+             */
+            failing_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WebhookList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["Webhook"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Format: uri
+         * @description Where events are sent, by http or https.
+         */
+        WebhookUrl: string;
+        /** @description The types of events that are sent; `*` is every type, also those that later versions add. */
+        WebhookTypes: ("*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled")[];
+        CreateWebhookRequest: {
+            url: components["schemas"]["WebhookUrl"];
+            types: components["schemas"]["WebhookTypes"];
+            description?: components["schemas"]["Remark"];
+        };
+        WebhookResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Webhook"];
+        /** @description Verifies signatures: `whsec_` and 32 bytes in base64. */
+        WebhookSecret: string;
+        CreatedWebhook: components["schemas"]["WebhookResult"] & {
+            secret: components["schemas"]["WebhookSecret"];
+        };
+        UpdateWebhookRequest: {
+            url?: components["schemas"]["WebhookUrl"];
+            types?: components["schemas"]["WebhookTypes"];
+            description?: components["schemas"]["Remark"];
+            enabled?: boolean;
+        };
+        RotateWebhookSecretRequest: {
+            /** @description How long the old secret signs too; 86400 when left out. */
+            overlap_seconds?: number;
+        };
+        RotatedWebhookSecret: {
+            status: components["schemas"]["Success"];
+            webhook_id: string;
+            secret: components["schemas"]["WebhookSecret"];
+            /** Format: date-time */
+            previous_secret_expires_at: string;
+        };
+        WebhookDelivery: {
+            delivery_id: string;
+            webhook_id: string;
+            /**
+             * @description Why it is sent.
+             * @enum {string}
+             */
+            cause: "event" | "replay" | "test";
+            /**
+             * @description `pending` is before its first attempt or between two.
+             * @enum {string}
+             */
+            state: "pending" | "succeeded" | "failed";
+            event: {
+                /** @description `webhook-id` of every attempt. */
+                id: string;
+                type: string;
+            };
+            attempts: number;
+            /** @description Of the last attempt; null without an answer. */
+            response_status: number | null;
+            /** @description Of the last attempt. */
+            duration_ms: number | null;
+            /** @description What was wrong with the last attempt, in words. */
+            error: string | null;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried next at the earliest; null when it is not.
+             */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookDeliveryResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["WebhookDelivery"];
+        ReplayWebhookEventsRequest: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string;
+            /** @description `next_cursor` of the request before. */
+            cursor?: string;
+        };
+        WebhookReplayResult: {
+            status: components["schemas"]["Success"];
+            replayed: number;
+            /** @description Null when there are no more events. */
+            next_cursor: string | null;
+        };
+        WebhookDeliveryList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["WebhookDelivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        WebhookDeliveryDetails: components["schemas"]["WebhookDeliveryResult"] & {
+            /** @description The body as it is sent, byte by byte. */
+            payload: string;
+            /** @description Every attempt, the first one first. */
+            attempt_log: {
+                attempt: number;
+                /** Format: date-time */
+                attempted_at: string;
+                duration_ms: number;
+                response_status: number | null;
+                /** @description The first KiB of the answer as text. */
+                response_body: string | null;
+                error: string | null;
+            }[];
+        };
+        /** @description One number for each of `days`. */
+        DailyCounts: number[];
+        /** @description The tier with the highest sum first. */
+        CountsByTier: {
+            /** @description Null is no running subscription. */
+            tier: string | null;
+            counts: components["schemas"]["DailyCounts"];
+        }[];
+        Statistics: {
+            status: components["schemas"]["Success"];
+            /** Format: date */
+            from: string;
+            /** Format: date */
+            to: string;
+            days: string[];
+            series: {
+                users: {
+                    new: components["schemas"]["DailyCounts"];
+                    deleted: components["schemas"]["DailyCounts"];
+                    total: components["schemas"]["DailyCounts"];
+                };
+                logins: {
+                    total: components["schemas"]["DailyCounts"];
+                    by_tier: components["schemas"]["CountsByTier"];
+                    /** @description The version with the most logins first. */
+                    by_version: {
+                        /** @description Null where the program sent none. */
+                        version: string | null;
+                        counts: components["schemas"]["DailyCounts"];
+                    }[];
+                    other_versions: components["schemas"]["DailyCounts"];
+                };
+                activations: {
+                    total: components["schemas"]["DailyCounts"];
+                    by_tier: components["schemas"]["CountsByTier"];
+                };
+                live_sessions: components["schemas"]["DailyCounts"];
+            };
+        };
         CheckoutRequest: {
             /** @description The name of a plan or its `id`. */
             plan_name: string;
@@ -5387,36 +5461,6 @@ export interface components {
             period?: "monthly" | "yearly";
             cancel_at_period_end?: boolean;
         };
-        Invoice: {
-            invoice_id: string;
-            developer_id: string;
-            /** @description The payment processor's. */
-            number: string | null;
-            plan_id: string;
-            checkout_id: string;
-            subscription_id: string | null;
-            /** @enum {string} */
-            state: "paid" | "failed" | "partially_refunded" | "refunded" | "disputed";
-            amount: components["schemas"]["Money"];
-            refunded: components["schemas"]["Money"];
-            currency: components["schemas"]["Currency"];
-            /** Format: date-time */
-            period_start: string | null;
-            /** Format: date-time */
-            period_end: string | null;
-            /** Format: uri */
-            receipt_url: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        InvoiceResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["Invoice"];
-        InvoiceList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Invoice"][];
-            next_cursor: string | null;
-        };
         /** @description What it says is known to the processor and us. */
         PaymentNotice: {
             [key: string]: unknown;
@@ -5429,13 +5473,37 @@ export interface components {
              */
             message: string;
         };
+        AdministeredPlan: {
+            plan_id: string;
+            kind: components["schemas"]["PlanKind"];
+            name: string;
+            price: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @enum {string} */
+            period: "monthly" | "yearly" | "lifetime";
+            max_apps: number;
+            max_users_per_app: number;
+            max_licenses: number | null;
+            licenses: number | null;
+            balance: number | null;
+            features: string[];
+            archived: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        AdministeredPlanList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["AdministeredPlan"][];
+            next_cursor: string | null;
+        };
         /**
          * Format: visible-name
          * @description As every name: at least one visible character, no control, invisible, private-use or unassigned characters, and at most 4
          *     marks on one character. Joiners and emoji selectors are allowed.
          */
         PlanName: string;
-        PlanQuota: number;
         PlanFeatures: components["schemas"]["PlanName"][];
         CreatePlanRequest: {
             /**
@@ -5467,6 +5535,10 @@ export interface components {
             balance?: number | null;
             features?: components["schemas"]["PlanFeatures"];
         };
+        AdministeredPlanResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["AdministeredPlan"];
+        PlanQuota: number;
         UpdatePlanRequest: {
             name?: components["schemas"]["PlanName"];
             price?: components["schemas"]["Money"];
@@ -5475,104 +5547,32 @@ export interface components {
             max_licenses?: number | null;
             features?: components["schemas"]["PlanFeatures"];
         };
-        AdministeredPlan: {
-            plan_id: string;
-            kind: components["schemas"]["PlanKind"];
-            name: string;
-            price: components["schemas"]["Money"];
-            currency: components["schemas"]["Currency"];
-            /** @enum {string} */
-            period: "monthly" | "yearly" | "lifetime";
-            max_apps: number;
-            max_users_per_app: number;
-            max_licenses: number | null;
-            licenses: number | null;
-            balance: number | null;
-            features: string[];
-            archived: boolean;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        AdministeredPlanResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["AdministeredPlan"];
-        AdministeredPlanList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["AdministeredPlan"][];
-            next_cursor: string | null;
-        };
         RefundRequest: {
             /** @description In units of the currency; all that is left unless given. */
             amount?: number;
         };
-        /** @enum {string} */
-        Success: "success";
-        AppId: string;
-        AppSecret: string;
-        /** @description The name of a user that exists, in any case, width or composition, with or without white space around it. */
-        Username: string;
-        /**
-         * Format: visible-identifier
-         * @description 1 to 64 characters, also after normalization, of which at least one is visible. Control, format (bidirectional and zero-width
-         *     marks among them), invisible, private-use and unassigned characters and U+FFFD are refused. A name that only differs from
-         *     another user's in case, width, composition or white space, or that has other characters in their place that look the same,
-         *     is taken.
-         */
-        NewUsername: string;
-        /** Format: password */
-        Password: string;
-        /** Format: password */
-        NewPassword: string;
-        /**
-         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
-         *     hardware components in hexadecimal, neither salted nor shortened. A machine that a user is not bound to yet is refused
-         *     when its identifier has invisible characters or U+FFFD.
-         */
-        Hwid: string;
-        /**
-         * Format: visible-identifier
-         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
-         *     hardware components in hexadecimal, neither salted nor shortened. Invisible characters and U+FFFD are refused.
-         */
-        NewHwid: string;
-        /** @description The program's own version; it is counted in the application's statistics. */
-        ClientVersion: string;
-        /** Format: email */
-        Email: string;
-        LicenseKey: string;
-        /** @description The signed token, the encrypted token, or the session id. */
-        SessionToken: string;
-        /** @description Unpredictable and new for every request, such as 128 random bits in hexadecimal. */
-        Nonce: string;
-        /**
-         * @description HMAC-SHA-256 under the application's secret of `nonce + "." + JCS(response without signature)`, in hexadecimal; in version 2
-         *     also of operation and request.
-         */
-        ResponseSignature: string;
-        /** @description The developer's own remark. */
-        Remark: string | null;
-        /**
-         * Format: visible-name
-         * @description What people read: at least one visible character, no control, invisible, private-use or unassigned characters, and at most
-         *     4 marks on one character. Joiners and emoji selectors are allowed. It comes back exactly as it was sent. Names from before the rule stay.
-         */
-        Name: string;
-        /** @description One of the application's tiers, exactly as it is written there. */
-        Tier: string;
-        ListedTier: string;
-        /** @description A tier that there is. One that is older than the rule may be of blanks alone. */
-        StandingTier: string;
-        /**
-         * @description The application's tiers, the lowest first. A tier that is not in the list yet must be readable as a name is, and must not
-         *     be like another one: `Pro`, `PRO`, `Pro ` with a space and `Рro` with a Cyrillic letter are one tier.
-         */
-        Tiers: components["schemas"]["ListedTier"][];
-        /** @description SHA-256 hashes in lower-case hexadecimal of the executables that may run. */
-        ExecutableHashes: string[];
-        /** @description Send it as `cursor` for the next page; null on the last one. */
-        NextCursor: string | null;
+        InvoiceResult: {
+            status: components["schemas"]["Success"];
+        } & components["schemas"]["Invoice"];
+        SigningKey: {
+            /** @description Its `kid`. */
+            key_id: string;
+            /** @enum {string} */
+            alg: "ES256" | "RS256";
+            /** @enum {string} */
+            state: "pending" | "signing" | "retired";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on it signs.
+             */
+            active_from: string;
+        };
+        SigningKeyList: {
+            status: components["schemas"]["Success"];
+            data: components["schemas"]["SigningKey"][];
+        };
     };
     responses: {
         /** @description The request is malformed, fails validation, or asks for what its subject does not allow. */

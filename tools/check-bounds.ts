@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
+import { readContract } from './generate/bundle.ts';
 import {
   type Contract,
   type Operation,
   type Ref,
   type Schema,
   operationsOf,
-  readContract,
   resolve,
 } from './generate/document.ts';
 
@@ -69,7 +69,7 @@ export function unbounded(contract: Contract): string[] {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { contract: { type: 'string', default: 'openapi.yaml' } } });
-  const found = unbounded(readContract(values.contract));
+  const found = unbounded(await readContract(values.contract));
   for (const fault of found) console.error(`bound: ${fault}`);
   if (found.length > 0) process.exitCode = 1;
 }

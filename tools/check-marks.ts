@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { toolsOf } from '../src/http/mcp/tools.ts';
-import { type Contract, readContract } from './generate/document.ts';
+import { type Contract } from './generate/document.ts';
+import { readContract } from './generate/bundle.ts';
 
 /** The marks that the service or its tests act upon. */
 const KNOWN = new Set([
@@ -47,7 +48,7 @@ export function faultyMarks(contract: Contract): string[] {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { contract: { type: 'string', default: 'openapi.yaml' } } });
-  const found = faultyMarks(readContract(values.contract));
+  const found = faultyMarks(await readContract(values.contract));
   for (const fault of found) console.error(`mark: ${fault}`);
   if (found.length > 0) process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Contract, type Ref, type Schema, readContract, resolve } from './generate/document.ts';
+import { readContract } from './generate/bundle.ts';
+import { type Contract, type Ref, type Schema, resolve } from './generate/document.ts';
 import { nameFormats } from './generate/name-characters.ts';
 
 const NAME = /^(.*_)?(name|names|username|nickname|tier|tiers|role|label|title|tag|features)$/;
@@ -55,7 +56,7 @@ export function unmarkedNames(contract: Contract): string[] {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { contract: { type: 'string', default: 'openapi.yaml' } } });
-  const found = unmarkedNames(readContract(values.contract));
+  const found = unmarkedNames(await readContract(values.contract));
   for (const fault of found) console.error(`name: ${fault}`);
   if (found.length > 0) process.exitCode = 1;
 }

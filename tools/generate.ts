@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { caseFolding } from './generate/case-folding.ts';
-import { type Contract, readContract } from './generate/document.ts';
+import { type Contract } from './generate/document.ts';
+import { readContract } from './generate/bundle.ts';
 import { lookalikes } from './generate/lookalikes.ts';
 import { nameCharacters } from './generate/name-characters.ts';
 import { type GeneratedFile, difference, write } from './generate/output.ts';
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
       output: { type: 'string', default: 'generated' },
     },
   });
-  const files = await generate(readContract(values.contract));
+  const files = await generate(await readContract(values.contract));
   const { changed, stale } = values.check ? difference(values.output, files) : write(values.output, files);
   for (const file of changed) console.log(`${values.check ? 'differs' : 'wrote'} ${values.output}/${file}`);
   for (const file of stale) console.log(`${values.check ? 'stale' : 'removed'} ${values.output}/${file}`);

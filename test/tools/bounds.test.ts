@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
 import { unbounded } from '../../tools/check-bounds.ts';
-import { readContract } from '../../tools/generate/document.ts';
+import { readContract } from '../../tools/generate/bundle.ts';
 import { endingEarly } from '../../tools/generate/standalone.ts';
 
 // Faults are planted as plain JSON.
 type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
 
+const original = await readContract('openapi.yaml');
+
 /** What is found after a change to the contract. */
 function found(change: (contract: Json) => void): string[] {
-  const contract: Json = readContract('openapi.yaml');
+  const contract: Json = structuredClone(original);
   change(contract);
   return unbounded(contract);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unmarkedSecrets } from '../../tools/check-secrets.ts';
-import { readContract } from '../../tools/generate/document.ts';
+import { readContract } from '../../tools/generate/bundle.ts';
 
 const SAMPLE = join(import.meta.dirname, 'sample.yaml');
 
@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The rules that the contract breaks, after a change to the sample. */
 async function lint(change: (contract: Json) => void): Promise<string[]> {
-  const contract: Json = readContract(SAMPLE);
+  const contract: Json = await readContract(SAMPLE);
   change(contract);
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify(contract));
@@ -40,7 +40,7 @@ async function lint(change: (contract: Json) => void): Promise<string[]> {
 
 test('the sample has no fault', async () => {
   expect(await lint(() => {})).toEqual([]);
-  expect(unmarkedSecrets(readContract(SAMPLE))).toEqual([]);
+  expect(unmarkedSecrets(await readContract(SAMPLE))).toEqual([]);
 });
 
 test('a nameless operation is found', async () => {
@@ -89,8 +89,8 @@ test.each<[string, string[], (contract: Json) => void]>([
   expect(await lint(change)).toEqual(rules);
 });
 
-test('a secret without x-redact is found in contents that are no JSON, too', () => {
-  const contract: Json = readContract(SAMPLE);
+test('a secret without x-redact is found in contents that are no JSON, too', async () => {
+  const contract: Json = await readContract(SAMPLE);
   const line = { type: 'object', properties: { license_key: { type: 'string' }, note: { type: 'string' } } };
   contract.paths['/keys/import'] = {
     post: {
@@ -104,8 +104,8 @@ test('a secret without x-redact is found in contents that are no JSON, too', () 
   ]);
 });
 
-test('a secret without x-redact is found, by name and by format, also behind a reference', () => {
-  const contract: Json = readContract(SAMPLE);
+test('a secret without x-redact is found, by name and by format, also behind a reference', async () => {
+  const contract: Json = await readContract(SAMPLE);
   delete contract.components.schemas.Secret['x-redact'];
   contract.components.schemas.Key.properties.pin = { type: 'string', format: 'password' };
   contract.components.schemas.Key.properties.access_token = { type: 'string', 'x-redact': false };

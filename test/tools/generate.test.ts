@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generate } from '../../tools/generate.ts';
-import { type Contract, readContract } from '../../tools/generate/document.ts';
+import { type Contract } from '../../tools/generate/document.ts';
+import { readContract } from '../../tools/generate/bundle.ts';
 import { type GeneratedFile, difference, write } from '../../tools/generate/output.ts';
 import { requestValidators as buildRequestValidators } from '../../tools/generate/request-validators.ts';
 
@@ -29,14 +30,14 @@ beforeAll(async () => {
   output = join(folder, 'generated');
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  files = await generate(readContract(SAMPLE));
+  files = await generate(await readContract(SAMPLE));
   write(output, files);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the same contract gives the same bytes', async () => {
-  expect(await generate(readContract(SAMPLE))).toEqual(files);
+  expect(await generate(await readContract(SAMPLE))).toEqual(files);
   expect(difference(output, files)).toEqual({ changed: [], stale: [] });
 });
 
@@ -73,7 +74,9 @@ describe('request validators', () => {
   });
 
   test('try neither a pattern nor a format on a string that is too long', async () => {
-    const contract = readContract(SAMPLE) as Contract & { components: { schemas: Record<string, object> } };
+    const contract = (await readContract(SAMPLE)) as Contract & {
+      components: { schemas: Record<string, object> };
+    };
     Object.assign(contract.components.schemas['Secret']!, {
       maxLength: 8,
       pattern: '^[a-z]+$',
@@ -110,11 +113,13 @@ describe('request validators', () => {
   });
 
   test('a schema that does not compile and an operation without a name stop the build', async () => {
-    const misspelt = readContract(SAMPLE) as Contract & { components: { schemas: Record<string, object> } };
+    const misspelt = (await readContract(SAMPLE)) as Contract & {
+      components: { schemas: Record<string, object> };
+    };
     Object.assign(misspelt.components.schemas['Secret']!, { minLenght: 4 });
     await expect(buildRequestValidators(misspelt)).rejects.toThrow(/putKey .*minLenght/);
 
-    const unnamed = readContract(SAMPLE);
+    const unnamed = await readContract(SAMPLE);
     delete (unnamed.paths['/keys/{key_id}']!['get'] as { operationId?: string }).operationId;
     await expect(buildRequestValidators(unnamed)).rejects.toThrow(/operationId/);
   });
@@ -127,7 +132,7 @@ describe('what is no JSON', () => {
   });
 
   async function withImport(required: boolean) {
-    const contract = readContract(SAMPLE);
+    const contract = await readContract(SAMPLE);
     contract.paths['/keys/import'] = {
       post: {
         operationId: 'importKeys',

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-
 /** A JSON schema as OpenAPI 3.0 writes it. */
 export type Schema = { [keyword: string]: unknown };
 
@@ -27,11 +24,6 @@ export interface Contract {
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-
-/** Reads the contract; YAML aliases are expanded, so no two places share an object. */
-export function readContract(file: string): Contract {
-  return JSON.parse(JSON.stringify(parse(readFileSync(file, 'utf8'))));
-}
 
 /** All operations in the order of the document. */
 export function operationsOf(contract: Contract): Operation[] {
