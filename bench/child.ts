@@ -1,16 +1,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of the bench that answers questions. */
-export interface Child<Question, Answer> {
+/** A process of the bench that carries out orders. */
+export interface Child<Order, Result> {
   /** @throws Error with the child's own words when it fails or ends */
-  ask(question: Question): Promise<Answer>;
+  request(order: Order): Promise<Result>;
   /** Lets it end, by force when it does not. */
   end(): Promise<void>;
 }
 
 interface Envelope {
-  readonly answer?: unknown;
+  readonly response?: unknown;
   readonly error?: string;
 }
 
@@ -18,15 +18,15 @@ const END_WITHIN_MS = 5_000;
 
 /**
  * Starts a module in a process of its own.
- * @param module its address; it calls `answerQuestions`
+ * @param module its address; it calls `serveOrders`
  * @param environment what it finds in `process.env` besides PATH, HOME and TMPDIR
  * @param flags of Node
  */
-export function startChild<Question, Answer>(
+export function startChild<Order, Result>(
   module: URL,
   environment: Record<string, string> = {},
   flags: readonly string[] = [],
-): Child<Question, Answer> {
+): Child<Order, Result> {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const child = fork(module, {
     execArgv: [...process.execArgv, ...flags],
@@ -34,20 +34,22 @@ export function startChild<Question, Answer>(
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
-  let asked = Promise.withResolvers<Answer>();
-  child.on('message', ({ answer, error }: Envelope) => {
-    if (error === undefined) asked.resolve(answer as Answer);
-    else asked.reject(new Error(`${module.pathname}: ${error}`));
+  let pending = Promise.withResolvers<Result>();
+  child.on('message', ({ response, error }: Envelope) => {
+    if (error === undefined) pending.resolve(response as Result);
+    else pending.reject(new Error(`${module.pathname}: ${error}`));
   });
-  void ended.then(([code, signal]) => asked.reject(new Error(`${module.pathname} ended: ${code ?? signal}`)));
-  asked.promise.catch(() => {});
+  void ended.then(([code, signal]) =>
+    pending.reject(new Error(`${module.pathname} ended: ${code ?? signal}`)),
+  );
+  pending.promise.catch(() => {});
 
   return {
-    ask(question) {
+    request(order) {
       if (!child.connected) return Promise.reject(new Error(`${module.pathname} has ended`));
-      asked = Promise.withResolvers<Answer>();
-      child.send(question as object, (error) => error && asked.reject(error));
-      return asked.promise;
+      pending = Promise.withResolvers<Result>();
+      child.send(order as object, (error) => error && pending.reject(error));
+      return pending.promise;
     },
     async end() {
       if (child.connected) child.disconnect();
@@ -59,10 +61,10 @@ export function startChild<Question, Answer>(
 }
 
 /** The other side of `startChild`: the process ends with the one that started it. */
-export function answerQuestions<Question>(answer: (question: Question) => Promise<unknown>): void {
-  process.on('message', (question) => {
-    answer(question as Question).then(
-      (value) => process.send!({ answer: value }),
+export function serveOrders<Order>(serve: (order: Order) => Promise<unknown>): void {
+  process.on('message', (order) => {
+    serve(order as Order).then(
+      (value) => process.send!({ response: value }),
       (error: unknown) => process.send!({ error: String((error as Error).stack ?? error) }),
     );
   });

@@ -2,15 +2,15 @@ import type { App } from './data.ts';
 
 /** Registers a developer at the service and creates an application, as a developer would. */
 export async function createApp(port: number): Promise<App> {
-  async function post<Answer>(path: string, body: object, token?: string): Promise<Answer> {
+  async function post<Result>(path: string, body: object, token?: string): Promise<Result> {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
     });
     if (response.status !== 201)
-      throw new Error(`${path} answered ${response.status} ${await response.text()}`);
-    return (await response.json()) as Answer;
+      throw new Error(`${path} returned ${response.status} ${await response.text()}`);
+    return (await response.json()) as Result;
   }
   const account = { email: 'bench@latchkey.example', password: 'a developer password' };
   const { token } = await post<{ token: string }>('/api/v2/dev/register', account);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { generateLicenseKey } from '../src/licenses/license-key.ts';
+import { generateLicenseKey } from '../src/licensing/licenses/license-key.ts';
 
 /*
- * Records are made from their numbers, by the seeder in SQL (tables.ts) and by the load generator here, so that neither
- * hands them to the other and nobody keeps millions of them in memory.
+ * Records are made from their numbers, by the seeder in SQL (tables.ts) and by the load generator here, so that
+ * neither passes them to the other or keeps millions of them in memory.
  */
 
 /** The application of all users, with its secret. */
@@ -17,24 +17,24 @@ export interface App {
 /** What a database is filled with, besides the users who log in and redeem. */
 export interface Size {
   readonly sessions: number;
-  /** Unused licence keys. */
+  /** Unused license keys. */
   readonly licenses: number;
 }
 
-/** Whom the load generator can speak for. */
+/** The users and sessions that the load generator can act for. */
 export interface Population extends Size {
   readonly app: App;
 }
 
 /** The first users log in. They have no seeded session: a login ends the sessions of its machine. */
 export const LOGIN_USERS = 1_000;
-/** The next ones redeem licence keys, so that the subscriptions of the others stay as they are. */
+/** The next ones redeem license keys, so that the subscriptions of the others stay as they are. */
 export const REDEEMING_USERS = 10_000;
 /** The users of sessions come after both. */
 export const FIRST_SESSION_USER = LOGIN_USERS + REDEEMING_USERS;
 /** As many as an application allows by default. */
 export const SESSIONS_A_USER = 5;
-/** Machines that everybody shares: number n uses machine n modulo this. */
+/** The number of shared machines: user n uses machine n modulo this. */
 export const MACHINES = 1_000;
 
 export const PASSWORD = 'correct horse battery staple';
@@ -74,13 +74,13 @@ export function sessionIdOf(session: number): string {
 export const TOKEN_HEADER = Buffer.from('{"alg":"EdDSA","typ":"JWT","kid":"AAAAAAAAAAA"}').toString(
   'base64url',
 );
-/** The claims behind the application; their times are in the future. */
+/** The claims about the application; their times are in the future. */
 export const TOKEN_ISSUER = '"iss":"http://127.0.0.1:3000"';
 export const TOKEN_TIMES = '"iat":4000000000,"exp":4000086400';
 
 /**
- * A token of the form and length of a signed one. Its signature is none: the service knows a token of its own by its
- * digest.
+ * A token of the form and length of a signed one. It has no real signature: the service recognizes its own tokens by
+ * their digests.
  */
 export function tokenOf(appId: string, session: number): string {
   const subject = userIdOf(userOfSession(session));

@@ -10,7 +10,7 @@ export interface Postgres {
   readonly version: string;
   /** Makes an empty database. @returns its address, as `DATABASE_URL` takes it */
   createDatabase(name: string): Promise<string>;
-  /** The processes of the server that run at this moment; none where the system does not tell. */
+  /** The processes of the server that run at this moment; empty where the system cannot list them. */
   processes(): number[];
   close(): Promise<void>;
 }

@@ -43,7 +43,7 @@ function print(...lines: string[]): void {
 }
 
 /** @throws Error when the temporary folder is too small */
-async function checkRoom({ sections, growth: [, sessions] }: Plan): Promise<void> {
+async function checkDiskSpace({ sections, growth: [, sessions] }: Plan): Promise<void> {
   if (!sections.has('growth')) return;
   const { bavail, bsize } = await statfs(tmpdir());
   const gigabytes = (sessions * BYTES_A_SESSION) / 1e9 + 1;
@@ -61,7 +61,7 @@ async function main(plan: Plan): Promise<void> {
   }
   const timer = setTimeout(() => stopped.reject(new Error('it takes too long')), plan.stopAfterMs);
   try {
-    await checkRoom(plan);
+    await checkDiskSpace(plan);
     await onStage((stage) => bench(stage, plan), stopped.promise);
   } catch (error) {
     process.stderr.write(`bench: ${(error as Error).message}\n`);

@@ -17,16 +17,16 @@ export interface Measurement {
   readonly p50: number;
   readonly p99: number;
   readonly node: number;
-  /** NaN where the system does not tell. */
+  /** NaN where the system does not report it. */
   readonly database: number;
   readonly generator: number;
   /** The part of one core that the load generator used. */
   readonly generatorShare: number;
-  /** The part of the machine that processes outside of the bench used; NaN where the system does not tell. */
+  /** The part of the machine that processes outside of the bench used; NaN where the system does not report it. */
   readonly others: number;
 }
 
-/** Who is asked what, over how many connections. */
+/** The contender, the requests, and the number of connections. */
 export interface Load {
   readonly contender: Contender;
   readonly population: Population;
@@ -35,21 +35,21 @@ export interface Load {
 }
 
 /**
- * Loads a contender, a moment first for it to come back to speed.
- * @throws Error on a wrong answer
+ * Loads a contender, after a short warm-up.
+ * @throws Error on a wrong response
  */
 export async function measure(
   { postgres, generator }: Pick<Stage, 'postgres' | 'generator'>,
   { contender, population, mix, connections }: Load,
   ms: number,
 ): Promise<Measurement> {
-  const { port } = await contender.ask('state');
+  const { port } = await contender.request('state');
   const order = { population, port, mix, pressure: { connections }, mayRefuse: false };
-  assertRight(mix, await generator.ask({ ...order, ms: REWARM_MS }));
+  assertRight(mix, await generator.request({ ...order, ms: REWARM_MS }));
 
   const busyBefore = busySeconds();
   const used = await usageOf(postgres, contender);
-  const result = await generator.ask({ ...order, ms });
+  const result = await generator.request({ ...order, ms });
   const { node, database } = await used();
   const busy = busySeconds() - busyBefore;
 
@@ -67,7 +67,7 @@ export async function measure(
   };
 }
 
-/** What a password costs by itself: one verification after the other, in this process, nothing else under way. */
+/** What a password costs by itself: one verification after another, in this process, with nothing else running. */
 export async function measureHash(passwordHash: string, ms: number): Promise<Measurement> {
   const took: number[] = [];
   const usage = process.cpuUsage();
@@ -91,27 +91,27 @@ export async function measureHash(passwordHash: string, ms: number): Promise<Mea
   };
 }
 
-/** @throws Error that shows the first wrong answer, or says that there is none at all */
+/** @throws Error that shows the first wrong response, or says that there are no responses */
 export function assertRight(
   mix: Mix,
   result: LoadResult,
 ): LoadResult & { readonly latency: NonNullable<LoadResult['latency']> } {
   const { wrong, firstWrong, latency } = result;
   if (firstWrong)
-    throw new Error(`${mix}: ${wrong} wrong answers, the first is ${firstWrong.status} ${firstWrong.body}`);
-  if (!latency) throw new Error(`${mix}: no answer`);
+    throw new Error(`${mix}: ${wrong} wrong responses, the first is ${firstWrong.status} ${firstWrong.body}`);
+  if (!latency) throw new Error(`${mix}: no response`);
   return { ...result, latency };
 }
 
-/** Begins to count processor time. @returns tells what server and database have used since, in microseconds */
+/** Begins to count processor time. @returns what server and database have used since, in microseconds */
 export async function usageOf(
   postgres: Stage['postgres'],
   contender: Contender,
 ): Promise<() => Promise<{ node: number; database: number }>> {
   const processesBefore = cpuTimes(postgres.processes());
-  const before = await contender.ask('state');
+  const before = await contender.request('state');
   return async () => {
-    const after = await contender.ask('state');
+    const after = await contender.request('state');
     const processes = cpuTimes(postgres.processes());
     const database = processes.size > 0 ? cpuBetween(processesBefore, processes) : NaN;
     return { node: after.usage - before.usage, database };

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Microseconds of processor time by process id. */
 export type CpuTimes = ReadonlyMap<number, number>;
 
-/** The process that started this one; undefined where the system does not tell (anywhere but on Linux). */
+/** The parent of this process; undefined where the system does not report it (anywhere but on Linux). */
 export function parentOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name stands in parentheses and may hold anything; the state and the parent follow.
+    // The name is in parentheses and may contain anything; the state and the parent follow.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
     return undefined;

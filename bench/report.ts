@@ -68,7 +68,7 @@ export function machineLine(postgresVersion: string): string {
   return `${cores}, ${process.platform} ${process.arch}, Node ${process.version}, PostgreSQL ${postgresVersion}`;
 }
 
-/** Whether the load generator had room left: near a whole core it would measure itself. */
+/** Whether the load generator had capacity left: near a whole core it would measure itself. */
 export function generatorLine(rows: readonly Row[], name = 'load generator'): string {
   const measurements = rows.flatMap(({ rounds }) => rounds);
   const cost = median(measurements.map(({ generator }) => generator));
@@ -76,7 +76,7 @@ export function generatorLine(rows: readonly Row[], name = 'load generator'): st
   return `${name}: ${whole(cost)} µs a request, at most ${Math.round(share * 100)} % of a core`;
 }
 
-/** How far the machine was somebody else's: above some percent, requests a second say little, the µs more. */
+/** How busy other programs kept the machine: above a few percent, requests per second say little, the µs more. */
 export function othersLine(rows: readonly Row[]): string {
   const shares = rows.flatMap(({ rounds }) => rounds).map(({ others }) => others);
   return `other processes: ${whole(median(shares) * 100)} % of the machine`;
@@ -100,7 +100,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** With the digits that say something. */
+/** With the significant digits. */
 export function ratio(value: number): string {
   if (Number.isNaN(value)) return '-';
   if (value >= 9.95) return whole(value);

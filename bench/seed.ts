@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import type pg from 'pg';
-import { loadKeys } from '../src/keys/keys.ts';
+import { loadKeys } from '../src/foundation/keys/keys.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/platform/database/index.ts';
 import { createKeyring } from '../src/platform/keyring.ts';
@@ -10,15 +10,15 @@ import * as data from './data.ts';
 import * as tables from './tables.ts';
 
 const LICENSES_A_STATEMENT = 5_000;
-/** As src/passwords does it. */
+/** As src/foundation/passwords does it. */
 const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 /**
- * Fills a migrated database: users, subscriptions, sessions and licence keys.
+ * Fills a migrated database: users, subscriptions, sessions and license keys.
  * @param databaseUrl the service's own
  * @param masterKey the service's own, so that both have the same data keys
  * @param population whose application exists already
- * @returns the stored hash of everybody's password
+ * @returns the stored hash of every user's password
  */
 export async function seed(
   databaseUrl: string,

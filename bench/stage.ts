@@ -26,7 +26,7 @@ export interface Stage {
   /** The server that has no database. */
   readonly bare: Contender;
   readonly generator: LoadGenerator;
-  /** Makes a login storm beside the other one. */
+  /** Makes a login storm next to the other load. */
   readonly stormGenerator: LoadGenerator;
   /** Starts a contender that needs no database. */
   openContender(name: 'aedes' | 'webhook-loop'): Contender;
@@ -38,7 +38,7 @@ export interface Stage {
   openTarget(name: string, size: Size): Promise<Target>;
 }
 
-/** The load generator is believed who asks; nobody reaches a limit; webhooks reach the receiver. */
+/** The service trusts the load generator as a proxy, has no rate limits, and reaches the webhook receiver. */
 const SETTINGS = {
   TRUSTED_PROXIES: '127.0.0.1',
   RATE_LIMIT: '1000000000/60',
@@ -76,12 +76,12 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
   const postgres = await startPostgres();
   onClose(postgres.close);
 
-  function start<Question, Answer>(
+  function start<Order, Result>(
     module: string,
     environment?: Record<string, string>,
     flags?: readonly string[],
   ) {
-    const child = startChild<Question, Answer>(new URL(module, import.meta.url), environment, flags);
+    const child = startChild<Order, Result>(new URL(module, import.meta.url), environment, flags);
     onClose(child.end);
     return child;
   }
@@ -104,9 +104,9 @@ async function setUp(onClose: (close: () => Promise<void>) => void): Promise<Sta
       const DATABASE_URL = await postgres.createDatabase(name);
       const environment = { ...SETTINGS, DATABASE_URL, MASTER_KEY: masterKey.toString('base64') };
 
-      // It makes the schema and the application, and must not stand in the way of the seeder.
+      // It creates the schema and the application, and must not block the seeder.
       const first = latchkey(environment);
-      const app = await createApp((await first.ask('state')).port);
+      const app = await createApp((await first.request('state')).port);
       await first.end();
       const population = { app, ...size };
       const passwordHash = await seed(DATABASE_URL, masterKey, population);

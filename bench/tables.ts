@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import { insertLicenses, type Batch } from '../src/licenses/license-store.ts';
+import { insertLicenses, type Batch } from '../src/licensing/licenses/license-store.ts';
 import * as data from './data.ts';
 
 /*
@@ -22,7 +22,7 @@ function tokenSql(appId: string): string {
   return `'${data.TOKEN_HEADER}.' || ${payload} || '.' || lpad(n::text, 85, '0') || 'A'`;
 }
 
-/** Everybody of one installation, as its tables hold them. */
+/** The developer and users of one installation, as its tables hold them. */
 export interface Rows {
   readonly appId: string;
   readonly sessions: number;
@@ -93,7 +93,7 @@ async function withoutIndexes(
   table: string,
   fill: () => Promise<unknown>,
 ): Promise<void> {
-  // References to the table's key go before it and come back behind it.
+  // References to the table's key are dropped before it and restored after it.
   const { rows } = await client.query<{ remove: string; restore: string }>(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as remove,
        format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as restore,

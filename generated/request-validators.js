@@ -25417,7 +25417,7 @@ export const requestValidators = {
   "getSubscription": [parameters.v0],
   "updateSubscription": [bodies.v54, parameters.v0],
   "listInvoices": [parameters.v8],
-  "receivePaymentNotice": [bodies.v55, parameters.v0],
+  "receivePaymentEvent": [bodies.v55, parameters.v0],
   "listAllPlans": [parameters.v8],
   "createPlan": [bodies.v56, parameters.v7],
   "getPlan": [parameters.v50],

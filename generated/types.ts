@@ -9,11 +9,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask whether the service is operational
-         * @description Asks the database, the messaging broker and the cluster: whether this node has announced itself in the database,
-         *     and how many nodes have. 200 when the service can work, 500 with `HEALTH_CHECK_FAILED`, which names the part, when
-         *     one of them is not operational. `message` is `operational`, and says how many events are set aside while there are
-         *     any: everything else works. Needs no credentials and takes no payload, and may be asked 100 times a second.
+         * Check the health of the service
+         * @description Checks the database, the messaging broker, and the cluster: whether this node has announced itself in the
+         *     database, and how many nodes have. Returns 200 if the service can work, and 500 `HEALTH_CHECK_FAILED`, which
+         *     names the part, if a part is not operational. `message` is `operational`. It also states how many events are
+         *     set aside, if there are any, while everything else works. The operation requires no credentials, accepts no
+         *     payload, and supports 100 calls per second.
          */
         get: operations["getHealth"];
         put?: never;
@@ -34,37 +35,41 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log an end user in on one machine, with a signed request and a signed answer
-         * @description Creates a session of exactly 24 hours, bound to `hwid`. The application's secret does not travel: it signs.
+         * Log in an end user with a signed request
+         * @description Creates a session of exactly 24 hours, bound to `hwid`, and returns a signed response. The request does not
+         *     contain the application's secret: the secret signs it.
          *
          *     `x-signature` is the hexadecimal HMAC-SHA-256, keyed with the application's secret, of the raw bytes of the
-         *     body; with `x-signature-version: 2`, which programs should send, of operation, time and body, as "Signatures" above describes.
-         *     `x-timestamp` is the present in Unix milliseconds and may be 300 seconds off either way: otherwise 401
-         *     `TIMESTAMP_OUT_OF_RANGE`, which carries `server_time`. `nonce` works once for an application within 30
-         *     days: after that 401 `NONCE_REUSED`. It is spent as soon as signature, time and body are valid, whatever
-         *     comes of the login, so every attempt needs a new one. An unknown application and a wrong signature give the
-         *     same 401 `INVALID_APP_CREDENTIALS`; a missing header 401 `SIGNATURE_REQUIRED`.
+         *     body. With `x-signature-version: 2`, which programs should send, it also covers the operation and the time,
+         *     as "Signatures" above describes. `x-timestamp` is the current time in Unix milliseconds and may differ by up
+         *     to 300 seconds. Otherwise, the operation returns 401 `TIMESTAMP_OUT_OF_RANGE` with `server_time`. `nonce`
+         *     works once per application within 30 days. After that, it returns 401 `NONCE_REUSED`. A nonce is used as
+         *     soon as signature, time, and body are valid, regardless of the result of the login, so every attempt needs a
+         *     new one. An unknown application and a wrong signature return the same 401 `INVALID_APP_CREDENTIALS`. A
+         *     missing header returns 401 `SIGNATURE_REQUIRED`.
          *
-         *     `token` is the session's signed token inside an encrypted JWT (JWE, `dir`, A256GCM). verify-session and logout
-         *     of both versions accept it. `signature` of the response is the hexadecimal HMAC-SHA-256, under the same secret, of
-         *     `nonce + "." + JCS(response without signature)`, JCS being RFC 8785, or of version 2 where the request is: check it before
-         *     anything else is believed.
+         *     `token` is the session's signed token inside an encrypted JWT (JWE, `dir`, A256GCM). verify-session and
+         *     logout of both versions accept it. `signature` of the response is the hexadecimal HMAC-SHA-256, keyed with
+         *     the same secret, of `nonce + "." + JCS(response without signature)`, where JCS is RFC 8785, or the signature
+         *     of version 2 if the request uses version 2. Verify it before you trust the response.
          *
-         *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`); with the
-         *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown user and wrong
-         *     password give the same 401 `INVALID_CREDENTIALS` in the same time. While the application is paused every login
-         *     gets 403 `APPLICATION_PAUSED`. Under the switch `require_subscription` a user without a running subscription
-         *     gets 403 `SUBSCRIPTION_EXPIRED`. 14 days after the developer's plan has ended or become a smaller one, an application that
-         *     has more users than it allows gets 403 `QUOTA_EXCEEDED`. Banned users (only after the password was right), machines and addresses get
-         *     403 `USER_BANNED`, `HWID_BANNED` and `ADDRESS_BANNED`, and under the switch `block_vpn` addresses of VPNs
-         *     and proxies 403 `VPN_BLOCKED`.
+         *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`). While
+         *     the switch `hwid_lock` is on, another machine with the right password returns 403 `HWID_MISMATCH`. An
+         *     unknown user and a wrong password return the same 401 `INVALID_CREDENTIALS` after the same time. While the
+         *     application is paused, every login returns 403 `APPLICATION_PAUSED`. While the switch `require_subscription`
+         *     is on, a user without an active subscription gets 403 `SUBSCRIPTION_EXPIRED`. 14 days after the developer's
+         *     plan has ended or become smaller, logins to an application with more users than the plan allows return 403
+         *     `QUOTA_EXCEEDED`. Banned users (only with the right password), machines, and addresses get 403
+         *     `USER_BANNED`, `HWID_BANNED`, and `ADDRESS_BANNED`. While the switch `block_vpn` is on, addresses of VPNs
+         *     and proxies get 403 `VPN_BLOCKED`.
          *
-         *     A user has at most `max_sessions` live sessions (5 unless the developer changes it): the oldest one ends. A login
-         *     on the same machine replaces that machine's own session.
+         *     A user has at most `max_sessions` live sessions, 5 by default. Another login ends the oldest one. A login on
+         *     the same machine replaces that machine's own session.
          *
-         *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
-         *     in a minute for one username from one address (the right password still opens the account from its own machine),
-         *     when too many passwords wait to be hashed, and when too many logins of one user wait.
+         *     The operation returns 429 with `Retry-After` above 100 requests per 60 seconds from one address to one
+         *     application, after 10 failures per minute for one username from one address (the right password still works
+         *     from the account's own machine), when too many passwords are waiting to be hashed, and when too many logins
+         *     of one user are waiting.
          */
         post: operations["loginUserV2"];
         delete?: never;
@@ -83,20 +88,23 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in with a licence key alone
-         * @description For programs without accounts: the key is the credential. The first login with an unused key creates a user,
-         *     whose name is its own id, binds it to `hwid` and redeems the key; later ones log that user in. A key that another
-         *     user of the application has redeemed logs that user in when `hwid` is the machine that user is bound to, whatever
-         *     the switch `hwid_lock` says: otherwise 403 `HWID_MISMATCH`.
+         * Log in with a license key
+         * @description Logs in a user of a program without accounts: the license key is the credential. The first login with an
+         *     unused key creates a user whose name is the user's own id, binds the user to `hwid`, and redeems the key.
+         *     Later logins log in that user. A key that another user of the application has redeemed logs in that user
+         *     only on the machine that the user is bound to, regardless of the switch `hwid_lock`. Other machines get 403
+         *     `HWID_MISMATCH`.
          *
-         *     Unknown keys, and those of another application, give 404 `LICENSE_NOT_FOUND`; banned, paused and late ones 400
-         *     `LICENSE_UNUSABLE`. After 10 wrong machines in a minute for one user from one address further ones get 429; the
-         *     machine that the user is bound to still logs in. When too many logins wait: 429. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Pause,
-         *     subscription, bans and VPN blocking refuse as they do at login.
+         *     Unknown keys and keys of another application return 404 `LICENSE_NOT_FOUND`. Banned, paused, and late keys
+         *     return 400 `LICENSE_UNUSABLE`. After 10 wrong machines per minute for one user from one address, further
+         *     ones get 429, and the machine that the user is bound to can still log in. When too many logins are waiting,
+         *     the operation also returns 429. If the developer's plan does not allow another user, it returns 403
+         *     `QUOTA_EXCEEDED`. Pauses, missing subscriptions, bans, and VPN blocking have the same effect as at login.
          *
-         *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
-         *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
-         *     works once; without one `signature` of the response is computed with the empty string in its place.
+         *     The signature headers are those of the v2 login. They are optional, verified if you send one of them, and
+         *     required while the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). The `nonce` of a signed
+         *     request works once. Without a nonce, the `signature` of the response is computed with an empty string
+         *     instead.
          */
         post: operations["loginWithLicense"];
         delete?: never;
@@ -115,14 +123,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check that a session is still valid
-         * @description Does what the v1 operation of this name does. With a `nonce` the answer carries a `signature` as that of the v2
-         *     login does, so that a program can tell it from one that somebody else made up.
+         * Verify a session
+         * @description Works like the v1 operation of the same name. If you send a `nonce`, the response has a `signature` like
+         *     that of the v2 login, so that a program can detect a forged response.
          *
-         *     The signature headers are optional, checked when one of them is sent, and required where the switch
-         *     `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request works once.
+         *     The signature headers are optional, verified if you send one of them, and required while the switch
+         *     `require_signatures` is on (401 `SIGNATURE_REQUIRED`). The `nonce` of a signed request works once.
          *
-         *     Verify every 5 to 15 minutes and end the program on failure.
+         *     Verify sessions every 5 to 15 minutes, and end the program if verification fails.
          */
         post: operations["verifySessionV2"];
         delete?: never;
@@ -141,14 +149,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a session
-         * @description Ends the session of `session_token`; `token` is another name for the same member, and exactly one of the two is
-         *     needed. It is invalid on every node when the answer arrives. A session that has ended already gives 401
-         *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`.
+         * Log out a session
+         * @description Ends the session of `session_token`. `token` is another name for the same member. Send exactly one of the
+         *     two. When this operation returns, the session is invalid on every node. A session that has already ended
+         *     returns 401 `SESSION_INVALID`, and an expired one returns 401 `SESSION_EXPIRED`.
          *
-         *     The signature headers are optional, checked when one of them is sent, and required where the switch
-         *     `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request works once; with one the
-         *     answer carries a `signature` as that of the v2 login does.
+         *     The signature headers are optional, verified if you send one of them, and required while the switch
+         *     `require_signatures` is on (401 `SIGNATURE_REQUIRED`). The `nonce` of a signed request works once. With a
+         *     nonce, the response has a `signature` like that of the v2 login.
          */
         post: operations["logoutUserV2"];
         delete?: never;
@@ -167,22 +175,23 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move an account to another machine
-         * @description Unbinds the account from its machine and ends all of its sessions: the next login binds the machine that it
-         *     comes from. A user can do so once in 7 days; before that 429 `HWID_RESET_TOO_SOON`, whose `retry_after`, as
-         *     `Retry-After`, is the number of seconds that are left. Resets by the developer do not count. While no machine is
-         *     bound there is nothing to reset: the answer is the same, and nothing is used up.
+         * Reset the hardware lock of an account
+         * @description Unbinds the account from its machine and ends all its sessions. The next login binds the account to the
+         *     machine that it comes from. A user can do so once every 7 days. Before that, the operation returns 429
+         *     `HWID_RESET_TOO_SOON` with the remaining seconds in `retry_after` and `Retry-After`. Resets by the developer
+         *     do not count. If no machine is bound, there is nothing to reset: the response is the same, and the reset
+         *     does not count.
          *
-         *     Unknown user and wrong password give the same 401 `INVALID_CREDENTIALS` in the same time, and count as failed
-         *     logins do: after 10 failures in a minute for one username from one address even the right password gets 429
-         *     `TOO_MANY_REQUESTS`. Everything else is told only to whoever knows the password: 403 `USER_BANNED`, and 403
-         *     `HWID_BANNED` when the bound machine is banned. A banned address gets 403 `ADDRESS_BANNED`; under the switch
-         *     `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`. Resets stay possible while the application is
-         *     paused.
+         *     An unknown user and a wrong password return the same 401 `INVALID_CREDENTIALS` after the same time, and
+         *     count as failed logins: after 10 failures per minute for one username from one address, even the right
+         *     password returns 429 `TOO_MANY_REQUESTS`. All other errors require the right password: 403 `USER_BANNED`,
+         *     and 403 `HWID_BANNED` if the bound machine is banned. A banned address gets 403 `ADDRESS_BANNED`. While the
+         *     switch `block_vpn` is on, addresses of VPNs and proxies get 403 `VPN_BLOCKED`. Resets still work while the
+         *     application is paused.
          *
-         *     The signature headers are those of the v2 login. They are optional, checked when one of them is sent, and
-         *     required where the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). A `nonce` of a signed request
-         *     works once. With a `nonce` the answer carries a `signature` as that of the v2 login does.
+         *     The signature headers are those of the v2 login. They are optional, verified if you send one of them, and
+         *     required while the switch `require_signatures` is on (401 `SIGNATURE_REQUIRED`). The `nonce` of a signed
+         *     request works once. With a nonce, the response has a `signature` like that of the v2 login.
          */
         post: operations["resetHwid"];
         delete?: never;
@@ -197,7 +206,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -205,13 +214,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read all variables that a program may see
-         * @description Without a token the public variables. With the token or the id of a live session of this application as bearer
-         *     token also those for sessions only, and the user's own, which win over those of the application of the same name.
-         *     By name, in one answer. A token that is not valid is refused, also where none is needed; one of another application
-         *     gets 401 `SESSION_INVALID`.
+         * List the variables visible to a program
+         * @description Without a token, lists the public variables. With the token or the id of a live session of this application
+         *     as the bearer token, also lists the variables for sessions and the user's own, which replace variables of
+         *     the application with the same name. The response has all of them, sorted by name. An invalid token is
+         *     rejected even if none is required. A token of another application returns 401 `SESSION_INVALID`.
          *
-         *     `ETag` names exactly this content: sent as `If-None-Match` it gives 304 until something changes.
+         *     `ETag` identifies exactly this content. Send it as `If-None-Match` to receive 304 until something changes.
          */
         get: operations["listClientVariables"];
         put?: never;
@@ -228,12 +237,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -241,9 +250,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one variable
-         * @description Who sees which variable is as in the list. One that is not there and one that the asker may not see get the same
-         *     404 `VARIABLE_NOT_FOUND`.
+         * Retrieve a variable visible to a program
+         * @description Returns one of the variables that the list shows. A variable that does not exist and a variable that is not
+         *     visible to the client return the same 404 `VARIABLE_NOT_FOUND`.
          */
         get: operations["getClientVariable"];
         put?: never;
@@ -260,7 +269,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -268,10 +277,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the files that a program may download
-         * @description Without a token the files for everybody; with the token or the id of a live session of this application as bearer
-         *     token all files. By name, in one answer. `ETag` and `If-None-Match` work as those of variables do: a program learns
-         *     of new versions cheaply.
+         * List the files visible to a program
+         * @description Without a token, lists the public files. With the token or the id of a live session of this application as
+         *     the bearer token, lists all files. The response has all of them, sorted by name. `ETag` and `If-None-Match`
+         *     work as for variables, so that a program can check for new versions at low cost.
          */
         get: operations["listClientFiles"];
         put?: never;
@@ -288,13 +297,13 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -303,13 +312,14 @@ export interface paths {
         };
         /**
          * Download a file
-         * @description A file that is for authenticated users only needs the token or the id of a live session of this application as
-         *     bearer token: otherwise 401 `UNAUTHORIZED`.
+         * @description Returns the content of the file. A file for authenticated users requires the token or the id of a live
+         *     session of this application as the bearer token. Otherwise, the operation returns 401 `UNAUTHORIZED`.
          *
-         *     A download that broke off goes on with `Range` (RFC 9110, section 14; one range, of bytes), best together with the
-         *     `ETag` as `If-Range`: when the file was replaced in the meantime the whole new content comes. `ETag` is the SHA-256
-         *     of the content, which `Repr-Digest` and, with the whole content, `Content-Digest` hold too (RFC 9530). HEAD gives the
-         *     same headers. The content is always `application/octet-stream` and an attachment: no browser runs it here.
+         *     Resume an interrupted download with `Range` (RFC 9110, section 14; one range, in bytes). Also send the
+         *     `ETag` as `If-Range`: if the file was replaced in the meantime, the response is the whole new content.
+         *     `ETag` is the SHA-256 of the content, which is also in `Repr-Digest` and, for the whole content, in
+         *     `Content-Digest` (RFC 9530). HEAD returns the same headers. The content is always an attachment of type
+         *     `application/octet-stream`, so that no browser runs it.
          */
         get: operations["downloadClientFile"];
         put?: never;
@@ -328,26 +338,29 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what concerns a session
-         * @description Server-sent events, as in streamEvents: those that tell every session of the application (`application.paused`,
-         *     `variable.set` and the like), those about the session's user (`user.banned`, `license.redeemed`) and those about the
-         *     session itself (`session.ended`); nothing of other users. So a program learns of a logout, a ban or a pause at once
-         *     instead of at its next verify-session, which stays what decides.
+         * Stream the events of a session
+         * @description Sends server-sent events, as streamEvents does: events for every session of the application (such as
+         *     `application.paused` and `variable.set`), events about the session's user (`user.banned`,
+         *     `license.redeemed`), and events about the session itself (`session.ended`). It sends no events about other
+         *     users. A program thus learns about a logout, a ban, or a pause immediately instead of at its next
+         *     verify-session, which remains authoritative.
          *
-         *     When the session ends, its event is the last one and the stream ends. The stream also ends, after an event of its own
-         *     that is not kept and has no `id`, when the session expires (`session.expired`) and when it may not go on, because its
-         *     machine or network was banned, a switch shuts it out or a subscription that it needs is over (`session.refused`, with the `code` that verify-session answers
-         *     with). It ends after `application.disabled` and `application.deleted`, and without a word when the service stops or
-         *     nobody reads it: then come back with `Last-Event-ID`. One session has at most 5 streams and MQTT connections on one
-         *     node: above that 429.
+         *     When the session ends, its event is the last one, and the stream ends. The stream also ends when the session
+         *     expires (`session.expired`), and when the session is rejected because its machine or network was banned, a
+         *     switch excludes it, or a required subscription has ended (`session.refused`, with the `code` that
+         *     verify-session returns). These two events are not stored and have no `id`. The stream ends after
+         *     `application.disabled` and `application.deleted`. It ends without an event when the service stops or the
+         *     client stops reading: reconnect with `Last-Event-ID`. One session can have at most 5 streams and MQTT
+         *     connections on one node. Above that, the operation returns 429.
          *
-         *     **MQTT.** The same events come over MQTT 5 and 3.1.1, in WebSocket frames (subprotocol `mqtt`) at `/mqtt` of this
-         *     server, and over TCP where the operator has set `MQTT_PORT`. The user name is the `app_id`, the password the
-         *     session's `token` or `session_id`; the client identifier is free and without meaning. A session may subscribe to
-         *     `latchkey/v2/apps/{app_id}/events`, `latchkey/v2/apps/{app_id}/users/{user_id}` and
-         *     `latchkey/v2/apps/{app_id}/sessions/{session_id}` of its own, without wildcards, with QoS 0 or 1. It may publish
-         *     nothing and leave no will; nothing is retained or kept for a client that is away. The payload is the event in JSON.
-         *     After the event that ends its session the client is disconnected (MQTT 5: reason 0x98).
+         *     **MQTT.** The same events are available over MQTT 5 and 3.1.1, in WebSocket frames (subprotocol `mqtt`) at
+         *     `/mqtt` of this server, and over TCP if the operator has set `MQTT_PORT`. The user name is the `app_id`, and
+         *     the password is the session's `token` or `session_id`. The client identifier can be any value. A session can
+         *     subscribe to `latchkey/v2/apps/{app_id}/events`, and to its own `latchkey/v2/apps/{app_id}/users/{user_id}`
+         *     and `latchkey/v2/apps/{app_id}/sessions/{session_id}`, without wildcards, with QoS 0 or 1. It cannot publish
+         *     messages or set a will. The broker retains no messages and stores none for disconnected clients. The payload
+         *     is the event in JSON. After the event that ends its session, the client is disconnected (MQTT 5: reason
+         *     0x98).
          */
         get: operations["streamSessionEvents"];
         put?: never;
@@ -368,23 +381,22 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check that an application exists and is active
-         * @description The handshake of a starting program. An unknown application and a wrong secret give the same
-         *     401 `INVALID_APP_CREDENTIALS` in the same time; a disabled application gives 401
-         *     `APPLICATION_INACTIVE`.
+         * Initialize a program
+         * @description Performs the handshake of a starting program: it verifies that the application exists and is active. An
+         *     unknown application and a wrong secret return the same 401 `INVALID_APP_CREDENTIALS` after the same time. A
+         *     disabled application returns 401 `APPLICATION_INACTIVE`.
          *
-         *     `status_code` is `active`, `paused` (logins are refused for now) or `update_required`: the
-         *     `version` that was sent is below the application's minimum, and `download_url` says where the
-         *     new one is, if the developer gave an address. Versions are compared by Semantic Versioning 2.0.0;
-         *     missing parts count as 0, and a version that cannot be read counts as below any minimum.
-         *     `paused` wins over `update_required`.
+         *     `status_code` is `active`, `paused` (logins are currently rejected), or `update_required`: `version` is
+         *     below the application's minimum, and `download_url` is the address of the new version, if the developer has
+         *     set one. Versions are compared by Semantic Versioning 2.0.0. Missing parts count as 0, and an unreadable
+         *     version counts as lower than any minimum. `paused` takes precedence over `update_required`.
          *
-         *     Where the switch `integrity_check` is on, `executable_hash` must be one of the hashes that the
-         *     developer allows: otherwise 403 `INTEGRITY_FAILED`. Under the switch `block_vpn` addresses of VPNs and
-         *     proxies get 403 `VPN_BLOCKED`.
+         *     While the switch `integrity_check` is on, `executable_hash` must be one of the hashes that the developer
+         *     allows. Otherwise, the operation returns 403 `INTEGRITY_FAILED`. While the switch `block_vpn` is on,
+         *     addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
          *
-         *     `session_id` is 128 random bits that name this run of the program, for the client's own records. It is
-         *     not a login session: it authorises nothing.
+         *     `session_id` is 128 random bits that identify this run of the program for the client's own records. It is
+         *     not a login session and authorizes nothing.
          */
         post: operations["initApplication"];
         delete?: never;
@@ -403,19 +415,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Register an end user, optionally with a first licence key
+         * Register an end user
          * @description Creates the account and binds it to `hwid`. Usernames are unique per application after Unicode
-         *     normalisation: NFKC, full case folding, white space trimmed at both ends. The username comes back
-         *     as it was written here. Passwords have 8 to 128 characters of any kind and count whole.
+         *     normalization: NFKC, full case folding, and trimmed white space at both ends. The service returns the
+         *     username as you sent it. Passwords have 8 to 128 characters of any kind, all of which count.
          *
-         *     With `license_key` the key is redeemed in the same transaction: a key that cannot be redeemed
-         *     creates no account, and a refused account spends no key. An unknown key gives 400
-         *     `LICENSE_NOT_FOUND`, a used one 409 `LICENSE_ALREADY_USED`, a banned, paused or late one 400
-         *     `LICENSE_UNUSABLE`. A taken username gives 409 `USERNAME_TAKEN`, whatever the key is.
+         *     With `license_key`, the same transaction redeems the key: a key that cannot be redeemed creates no account,
+         *     and a rejected account leaves the key unused. An unknown key returns 400 `LICENSE_NOT_FOUND`, a used one 409
+         *     `LICENSE_ALREADY_USED`, and a banned, paused, or late one 400 `LICENSE_UNUSABLE`. A taken username returns
+         *     409 `USERNAME_TAKEN`, regardless of the key.
          *
-         *     403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user. Registration stays open while
-         *     the application is paused. A banned machine or address gets 403 `HWID_BANNED` or `ADDRESS_BANNED`; under the
-         *     switch `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
+         *     If the developer's plan does not allow another user, the operation returns 403 `QUOTA_EXCEEDED`.
+         *     Registration works while the application is paused. A banned machine or address gets 403 `HWID_BANNED` or
+         *     `ADDRESS_BANNED`. While the switch `block_vpn` is on, addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
          */
         post: operations["registerUser"];
         delete?: never;
@@ -434,29 +446,31 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log an end user in on one machine
+         * Log in an end user
          * @deprecated
-         * @description Deprecated: use the v2 login, in which the secret does not travel. Every answer says so in `Deprecation`,
-         *     `Sunset` and `Link`.
+         * @description Deprecated: use the v2 login, whose requests do not contain the secret. Every response says so in
+         *     `Deprecation`, `Sunset`, and `Link`.
          *
-         *     Creates a session of exactly 24 hours, bound to `hwid`. `token` is a signed JWT (JWS, EdDSA); `session_id` is
-         *     128 random bits. Either of them is accepted by verify-session and logout.
+         *     Creates a session of exactly 24 hours, bound to `hwid`. `token` is a signed JWT (JWS, EdDSA), and
+         *     `session_id` is 128 random bits. verify-session and logout accept both.
          *
-         *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`); with the
-         *     switch `hwid_lock` on, another machine then gets 403 `HWID_MISMATCH`, but only after the password was right. Unknown
-         *     user and wrong password give the same 401 `INVALID_CREDENTIALS` in the same time. While the
-         *     application is paused every login gets 403 `APPLICATION_PAUSED`. Under the switch
-         *     `require_subscription` a user without a running subscription gets 403 `SUBSCRIPTION_EXPIRED`.
+         *     The first login binds the account to the machine if registration has not (event `user.hwid_bound`). While
+         *     the switch `hwid_lock` is on, another machine with the right password returns 403 `HWID_MISMATCH`. An
+         *     unknown user and a wrong password return the same 401 `INVALID_CREDENTIALS` after the same time. While the
+         *     application is paused, every login returns 403 `APPLICATION_PAUSED`. While the switch `require_subscription`
+         *     is on, a user without an active subscription gets 403 `SUBSCRIPTION_EXPIRED`.
          *
-         *     A user has at most `max_sessions` live sessions (5 unless the developer changes it): the oldest
-         *     one ends. A login on the same machine replaces that machine's own session.
+         *     A user has at most `max_sessions` live sessions, 5 by default. Another login ends the oldest one. A login on
+         *     the same machine replaces that machine's own session.
          *
-         *     Banned users (only after the password was right), machines and addresses get 403 `USER_BANNED`, `HWID_BANNED`
-         *     and `ADDRESS_BANNED`; under the switch `block_vpn` addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
+         *     Banned users (only with the right password), machines, and addresses get 403 `USER_BANNED`, `HWID_BANNED`,
+         *     and `ADDRESS_BANNED`. While the switch `block_vpn` is on, addresses of VPNs and proxies get 403
+         *     `VPN_BLOCKED`.
          *
-         *     429 with `Retry-After`: above 100 requests in 60 seconds from one address to one application, after 10 failures
-         *     in a minute for one username from one address (the right password still opens the account from its own machine),
-         *     when too many passwords wait to be hashed, and when too many logins of one user wait.
+         *     The operation returns 429 with `Retry-After` above 100 requests per 60 seconds from one address to one
+         *     application, after 10 failures per minute for one username from one address (the right password still works
+         *     from the account's own machine), when too many passwords are waiting to be hashed, and when too many logins
+         *     of one user are waiting.
          */
         post: operations["loginUser"];
         delete?: never;
@@ -475,28 +489,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check that a session is still valid
-         * @description `token` is the signed token of the v1 login, the encrypted token of the v2 login, or a session id.
-         *     The database decides on every call: a session that was ended on any node is invalid at once.
+         * Verify a session
+         * @description Checks whether a session is still valid. `token` is the signed token of the v1 login, the encrypted token of
+         *     the v2 login, or a session id. The database decides on every call: a session that was ended on any node is
+         *     invalid immediately.
          *
-         *     A token of another application, a wrong `app_id` and an ended session give 401
-         *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`. When `hwid` is sent and the switch `hwid_lock` is
-         *     on, it must be the machine that logged in: otherwise 403 `HWID_MISMATCH`. While the application is
-         *     paused, sessions keep verifying unless the switch `pause_sessions` is on (403
+         *     A token of another application, a wrong `app_id`, and an ended session return 401 `SESSION_INVALID`. An
+         *     expired session returns 401 `SESSION_EXPIRED`. If you send `hwid` while the switch `hwid_lock` is on, it
+         *     must be the machine that logged in. Otherwise, the operation returns 403 `HWID_MISMATCH`. While the
+         *     application is paused, sessions stay valid unless the switch `pause_sessions` is on (403
          *     `APPLICATION_PAUSED`).
          *
-         *     A ban of the user ends the session (401 `SESSION_INVALID`); a banned machine or address gets 403 `HWID_BANNED` or
-         *     `ADDRESS_BANNED`, and under the switch `block_vpn` an address of a VPN or proxy 403 `VPN_BLOCKED`.
+         *     A ban of the user ends the session (401 `SESSION_INVALID`). A banned machine or address gets 403
+         *     `HWID_BANNED` or `ADDRESS_BANNED`. While the switch `block_vpn` is on, an address of a VPN or proxy gets 403
+         *     `VPN_BLOCKED`.
          *
-         *     `subscription_tier` and `subscription_expires_at` describe the tier in force now. When the last
-         *     subscription has ended they are left out and `subscription_status` is `expired`; a user who never
-         *     had one has none of the three. Under the switch `require_subscription` both cases give 403
+         *     `subscription_tier` and `subscription_expires_at` describe the current tier. After the last subscription has
+         *     ended, the response omits them, and `subscription_status` is `expired`. For a user who never had a
+         *     subscription, it omits all three. While the switch `require_subscription` is on, both cases return 403
          *     `SUBSCRIPTION_EXPIRED`.
          *
-         *     Where the switch `require_signatures` is on, this operation gets 401 `SIGNATURE_REQUIRED`: it takes no signature, so use
-         *     the one of v2.
+         *     While the switch `require_signatures` is on, this operation returns 401 `SIGNATURE_REQUIRED`, because it
+         *     does not support signatures: use the v2 operation.
          *
-         *     Verify every 5 to 15 minutes and end the program on failure.
+         *     Verify sessions every 5 to 15 minutes, and end the program if verification fails.
          */
         post: operations["verifySession"];
         delete?: never;
@@ -515,21 +531,21 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Redeem a licence key for a user
-         * @description Redemption is one transaction and happens once, whatever else runs at the same time. Case, dashes
-         *     and spaces in the key do not matter, and O, I and L are read as 0, 1 and 1.
+         * Redeem a license key for a user
+         * @description Redeems the key in one transaction, exactly once, even if other requests run at the same time. Case, dashes,
+         *     and spaces in the key do not matter, and O, I, and L count as 0, 1, and 1.
          *
-         *     The same tier is extended: it ends at the later of now and its present end, plus the key's
-         *     duration. A higher tier starts now, and what is left of the lower one resumes after it; a lower
-         *     tier waits behind the higher one. The answer names the tier of the key and when that tier now ends; verify-session
-         *     names the tier in force.
+         *     A key of the user's tier extends it: the tier ends at the later of now and its current end, plus the
+         *     duration of the key. A higher tier starts now, and the rest of the lower tier resumes after it. A lower tier
+         *     starts after the higher one. The response has the tier of the key and its new end. verify-session returns
+         *     the current tier.
          *
-         *     A key that could add nothing is refused unspent with 400 `LICENSE_NOT_APPLICABLE`: the user
-         *     already holds a lifetime of its tier or of a higher one. Unknown keys, and those of another application, give 404
-         *     `LICENSE_NOT_FOUND`, used ones 400 `LICENSE_ALREADY_USED`, banned, paused and late ones 400
-         *     `LICENSE_UNUSABLE`, an unknown user 404 `USER_NOT_FOUND`. A banned user, or one bound to a banned machine, and a
-         *     banned address get 403 `USER_BANNED`, `HWID_BANNED` and `ADDRESS_BANNED`; under the switch `block_vpn` addresses of
-         *     VPNs and proxies get 403 `VPN_BLOCKED`.
+         *     A key that would add nothing stays unused and returns 400 `LICENSE_NOT_APPLICABLE`: the user already has a
+         *     lifetime of its tier or of a higher one. Unknown keys and keys of another application return 404
+         *     `LICENSE_NOT_FOUND`, used ones 400 `LICENSE_ALREADY_USED`, and banned, paused, and late ones 400
+         *     `LICENSE_UNUSABLE`. An unknown user returns 404 `USER_NOT_FOUND`. A banned user, a user bound to a banned
+         *     machine, and a banned address get 403 `USER_BANNED`, `HWID_BANNED`, and `ADDRESS_BANNED`. While the switch
+         *     `block_vpn` is on, addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
          */
         post: operations["activateLicense"];
         delete?: never;
@@ -548,13 +564,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a session
-         * @description Ends the session of `token`, which is any of the three forms that verify-session accepts. It is
-         *     invalid on every node when the answer arrives. A session that has ended already gives 401
-         *     `SESSION_INVALID`, an expired one 401 `SESSION_EXPIRED`.
+         * Log out a session
+         * @description Ends the session of `token`, which is any of the three forms that verify-session accepts. When this
+         *     operation returns, the session is invalid on every node. A session that has already ended returns 401
+         *     `SESSION_INVALID`, and an expired one returns 401 `SESSION_EXPIRED`.
          *
-         *     Where the switch `require_signatures` is on, this operation gets 401 `SIGNATURE_REQUIRED`: it takes no signature, so use
-         *     the one of v2.
+         *     While the switch `require_signatures` is on, this operation returns 401 `SIGNATURE_REQUIRED`, because it
+         *     does not support signatures: use the v2 operation.
          */
         post: operations["logoutUser"];
         delete?: never;
@@ -571,8 +587,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the plans that developers can be on
-         * @description What each plan costs and what it has room for, the cheapest first. Needs no credentials.
+         * List the plans for developers
+         * @description Lists the plans with their prices and quotas, lowest price first. The operation requires no credentials.
          */
         get: operations["listPlans"];
         put?: never;
@@ -593,10 +609,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try authentication without an account
-         * @description The handshake of a login for automated agents and first experiments. Nothing is looked up or kept: every
-         *     `app_id` and `username` is taken. `token` is good for one hour, for the sandbox's own verify-session with the
-         *     same `app_id`, and as the `claim_token` of `/api/v1/agent/claim`, by which an agent gets somebody to act for.
+         * Authenticate in the sandbox
+         * @description Performs the handshake of a login, for automated agents and first experiments. Nothing is looked up or
+         *     stored: the sandbox accepts any `app_id` and `username`. For one hour, you can verify `token` with the
+         *     sandbox's own verify-session operation and the same `app_id`, or use it as the `claim_token` of
+         *     `/api/v1/agent/claim`, so that an agent can act for a person.
          */
         post: operations["authenticateSandbox"];
         delete?: never;
@@ -615,10 +632,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check a session of the sandbox
-         * @description Answers as verify-session does, for tokens of the sandbox only: any other token, another `app_id` and an altered
-         *     token give 401 `SESSION_INVALID`, a token older than one hour 401 `SESSION_EXPIRED`. When `hwid` is sent it
-         *     must be the one of the handshake: otherwise 403 `HWID_MISMATCH`.
+         * Verify a session of the sandbox
+         * @description Works like verify-session, but only for tokens of the sandbox. A token from elsewhere, an altered token, or
+         *     another `app_id` returns 401 `SESSION_INVALID`. A token older than one hour returns 401 `SESSION_EXPIRED`.
+         *     If you send `hwid`, it must match the one of the handshake. Otherwise, the operation returns 403
+         *     `HWID_MISMATCH`.
          */
         post: operations["verifySandboxSession"];
         delete?: never;
@@ -635,11 +653,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask what access costs a machine
-         * @description Always answers 402 `PAYMENT_REQUIRED`, with the terms of access for agents: a challenge of MPP, the HTTP
-         *     authentication scheme `Payment`. `request` of the challenge is base64url of JSON, with the amount in base units of
-         *     the currency; the problem has it as a number. It is the same offer that `/api/v1/agent/access` makes, and is
-         *     paid there; what is sent here is not looked at.
+         * Retrieve a payment challenge
+         * @description Always returns 402 `PAYMENT_REQUIRED` with the terms of access for agents: a challenge of MPP, the HTTP
+         *     authentication scheme `Payment`. `request` of the challenge is base64url of JSON with the amount in base
+         *     units of the currency. The problem details have the amount as a number. The challenge is the same offer that
+         *     `/api/v1/agent/access` makes, and you pay it there. This operation does not read the request.
          */
         get: operations["getPaymentChallenge"];
         put?: never;
@@ -658,21 +676,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Pay as a machine, and get access
-         * @description Without a credential: 402 `PAYMENT_REQUIRED` with a challenge, as `/api/v1` answers. Pay it by its method, and send
-         *     the same request with `Authorization: Payment` and base64url, without padding, of the JSON
-         *     `{"challenge": …, "payload": {"spt": …}}`: every parameter of the challenge exactly as it came, and a shared payment
-         *     token of the processor, made out to `networkId`. `externalId` in the payload comes back in the receipt. Clients of
-         *     MPP do all that by themselves.
+         * Pay for access as an agent
+         * @description Returns an access token for a payment. Without a credential, the operation returns 402 `PAYMENT_REQUIRED`
+         *     with a challenge, as `/api/v1` does. Pay the challenge by its method. Then send the same request with
+         *     `Authorization: Payment` and the unpadded base64url of the JSON `{"challenge": …, "payload": {"spt": …}}`:
+         *     every parameter of the challenge unchanged, and a shared payment token of the processor whose audience is
+         *     `networkId`. The receipt returns `externalId` of the payload. Clients of MPP do all of this by themselves.
          *
-         *     A challenge can be paid for 5 minutes, otherwise 402 `PAYMENT_EXPIRED`, and once: a challenge that was answered, or
-         *     whose payment was declined (402 `VERIFICATION_FAILED`), is used up, and gets 402 `INVALID_CHALLENGE` like one that
-         *     was altered. A credential that got no answer, or a 5xx, can be sent again and is charged once. Every 402 carries
-         *     another challenge; nothing was charged. A method that is not offered gets 400 `METHOD_UNSUPPORTED`. After 10
-         *     declined payments in a minute from one address: 429.
+         *     A challenge can be paid once, within 5 minutes. After that, the operation returns 402 `PAYMENT_EXPIRED`. A
+         *     challenge that was paid or declined (402 `VERIFICATION_FAILED`) is used up, and returns 402
+         *     `INVALID_CHALLENGE`, like an altered one. You can send a credential again if you received no response or a
+         *     5xx: it is charged only once. Every 402 has a new challenge, and nothing was charged. An unsupported method
+         *     returns 400 `METHOD_UNSUPPORTED`. After 10 declined payments per minute from one address, the operation
+         *     returns 429.
          *
-         *     Problems of these codes have the `type` that MPP has for them, such as
-         *     `https://paymentauth.org/problems/payment-required`; `docs_url` is our page about it.
+         *     Problems with these codes have the `type` that MPP defines, such as
+         *     `https://paymentauth.org/problems/payment-required`. `docs_url` links to the page of this service.
          */
         get: operations["accessAsAgent"];
         put?: never;
@@ -691,8 +710,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask what an agent's token may do, and until when
-         * @description Of the token with which it is asked. A token that has expired, or is none of an agent, gets 401.
+         * Retrieve the scopes and the expiry of an agent's token
+         * @description Returns the scopes and the expiry of the token of this request. An expired token, or a token that does not
+         *     belong to an agent, returns 401.
          */
         get: operations["getAgentToken"];
         put?: never;
@@ -714,29 +734,32 @@ export interface paths {
         put?: never;
         /**
          * Register an agent
-         * @description The first step of an agent that provisions itself, as `/auth.md` tells it. Three ways:
+         * @description Registers an agent that provisions itself, as `/auth.md` describes. There are three ways:
          *
-         *     - `type: identity_assertion` with `assertion_type: urn:ietf:params:oauth:token-type:id-jag`: `assertion` is an
-         *       Identity Assertion JWT Authorization Grant of an issuer that this service trusts, made out to this issuer, at most
-         *       once. The `credential` comes at once and acts for the developer account of the assertion's subject; somebody who has
-         *       none gets one. An e-mail address that has an account already, without having let this issuer in before, gets 401
-         *       `INTERACTION_REQUIRED` with `claim_token` and `claim_url`: go on with a claim.
-         *     - `type: identity_assertion` with `assertion_type: verified_email`: `assertion` is the e-mail address of the person
-         *       for whom the agent acts. A mail goes there, and the credential comes with the claim that follows.
-         *     - `type: anonymous`: a credential of few scopes at once, and a `claim_token` with which somebody can take it for his
-         *       own later; then the same credential has `post_claim_scopes`.
+         *     - `type: identity_assertion` with `assertion_type: urn:ietf:params:oauth:token-type:id-jag`: `assertion` is
+         *       an Identity Assertion JWT Authorization Grant from a trusted issuer whose audience is this issuer. It can
+         *       be used once. The response has the `credential`, which acts for the developer account of the assertion's
+         *       subject. A subject without an account gets one. If the email address already has an account that has not
+         *       approved this issuer, the operation returns 401 `INTERACTION_REQUIRED` with `claim_token` and `claim_url`:
+         *       continue with a claim.
+         *     - `type: identity_assertion` with `assertion_type: verified_email`: `assertion` is the email address of the
+         *       person that the agent acts for. The service sends an email to that address, and the claim that follows
+         *       returns the credential.
+         *     - `type: anonymous`: the response has a credential with few scopes, and a `claim_token` with which a person
+         *       can claim the agent later. The same credential then has `post_claim_scopes`.
          *
-         *     `requested_credential_type` is `bearer_token` (lives 90 days) or `jwt` (an access token of RFC 9068, one hour) for an
-         *     identity assertion, `ephemeral_key` (24 hours) or `sandbox_token` (one hour) for an anonymous agent; the first one of
-         *     them when left out. A claim can be completed for 24 hours.
+         *     For an identity assertion, `requested_credential_type` is `bearer_token` (valid for 90 days) or `jwt` (an
+         *     access token of RFC 9068, valid for one hour). For an anonymous agent, it is `ephemeral_key` (24 hours) or
+         *     `sandbox_token` (one hour). The first type is the default. A claim can be completed within 24 hours.
          *
-         *     An assertion of a subject that is known lets the same agent in again, with another credential. An agent has at most 25
-         *     live credentials of a type: with one more the oldest one ends.
+         *     An assertion of a known subject admits the same agent again, with another credential. An agent can have 25
+         *     live credentials of a type. Another one ends the oldest.
          *
-         *     Refused assertions get 401 `INVALID_ASSERTION`, with `error` saying why: `invalid_issuer`, `invalid_signature`,
-         *     `expired`, `replay_detected`, `invalid_audience`, `invalid_client_id`, `missing_verified_email` or `invalid_request`.
-         *     One that is refused for another reason than its signature or its claims is used up. While the keys of its issuer
-         *     cannot be fetched the answer is 503, and it can be sent again.
+         *     Rejected assertions return 401 `INVALID_ASSERTION`, and `error` has the reason: `invalid_issuer`,
+         *     `invalid_signature`, `expired`, `replay_detected`, `invalid_audience`, `invalid_client_id`,
+         *     `missing_verified_email`, or `invalid_request`. An assertion that is rejected for a reason other than its
+         *     signature or its claims is used up. While the issuer's keys cannot be fetched, the operation returns 503,
+         *     and you can send the assertion again.
          */
         post: operations["registerAgent"];
         delete?: never;
@@ -755,21 +778,24 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let somebody take an agent for his own
-         * @description A ceremony of two calls, for which the agent needs a person who reads mail.
+         * Claim an agent
+         * @description Claims an agent for a person, in two calls. The agent needs a person who can read email.
          *
-         *     1. `{claim_token, email}` begins it (`status: initiated`): a link is mailed, which opens a page. Whoever has an account
-         *        with a password types it there; then the page shows a code of six digits for ten minutes. The call can be repeated:
-         *        after a minute it sends another mail, five in all, and the last link counts. With a `claim_token` of a registration by e-mail, `email` may be left out and the mail is on its way
-         *        already. `{email}` alone begins a registration by e-mail, and its answer has the `claim_token`. The token of a
-         *        sandbox session is a `claim_token`, too.
-         *     2. `{claim_token, otp}` completes it (`status: claimed`). An agent that has a credential keeps it, now with
-         *        `post_claim_scopes`; an agent that has none gets it in this answer, and so does one that names a
-         *        `requested_credential_type`, beside the one it has. Both stand for the developer who has confirmed.
+         *     1. `{claim_token, email}` starts the claim (`status: initiated`). The service sends an email with a link to
+         *        a page. If the person has an account with a password, the page requires that password. It then shows a
+         *        six-digit code for ten minutes. You can repeat the call: after a minute, it sends another email, up to
+         *        five in total, and only the last link works. With the `claim_token` of a registration by email, you can
+         *        omit `email`, and the email is already on its way. `{email}` alone starts a registration by email, and
+         *        the response has the `claim_token`. The token of a sandbox session is also a `claim_token`.
+         *     2. `{claim_token, otp}` completes the claim (`status: claimed`). An agent with a credential keeps it, now
+         *        with `post_claim_scopes`. An agent without a credential receives one in this response. With
+         *        `requested_credential_type`, an agent receives another credential in addition to the one that it has. All
+         *        of them act for the developer who confirmed the claim.
          *
-         *     A wrong code is 401 `OTP_INVALID`; after the fifth, and after ten minutes, 410 `OTP_EXPIRED`: ask the person for
-         *     another one from the page. A claim can be completed for 24 hours, then 410 `CLAIM_EXPIRED`, and once, then 409
-         *     `ALREADY_CLAIMED`. `error` names the fault as auth.md does.
+         *     A wrong code returns 401 `OTP_INVALID`. After five wrong codes, or after ten minutes, the operation returns
+         *     410 `OTP_EXPIRED`: ask the person for a new code from the page. A claim can be completed once, within 24
+         *     hours. After that, the operation returns 410 `CLAIM_EXPIRED`, or 409 `ALREADY_CLAIMED`. `error` has the code
+         *     that auth.md defines.
          */
         post: operations["claimAgent"];
         delete?: never;
@@ -788,16 +814,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Revoke an agent's credential
-         * @description By the agent itself: `{credential}` as JSON. The credential is dead with the answer, on every node; one that is
-         *     unknown or dead already gets the same answer (RFC 7009).
+         * Revoke the credential of an agent
+         * @description An agent revokes its credential with `{credential}` as JSON. When this operation returns, no node accepts
+         *     the credential. An unknown or revoked credential returns the same response (RFC 7009).
          *
-         *     By the issuer that has asserted its identity: a Security Event Token (RFC 8417) as `application/secevent+jwt`
-         *     (RFC 8935), or a logout token as `application/logout+jwt`, signed by that issuer, made out to this one, with the
-         *     event `{schema_base}/events/agent-revoked`. All agents of its `sub`, or of `sub_id`, are revoked with everything that
-         *     they hold, and the issuer has to be let in anew. The answer to a Security Event Token is 202 without a body, and the
-         *     same one to a token that was taken before. A token that is refused gets 400 `INVALID_SECURITY_EVENT` with `err` and
-         *     `description` of RFC 8935.
+         *     The issuer that asserted the agent's identity sends a Security Event Token (RFC 8417) as
+         *     `application/secevent+jwt` (RFC 8935), or a logout token as `application/logout+jwt`. The issuer signs the
+         *     token, its audience is this issuer, and its event is `{schema_base}/events/agent-revoked`. The service
+         *     revokes all agents of its `sub` or `sub_id`, with all their credentials, and the developer must approve the
+         *     issuer again. The response to a Security Event Token is 202 without a body, also for a token that was
+         *     processed before. A rejected token returns 400 `INVALID_SECURITY_EVENT` with `err` and `description` of RFC
+         *     8935.
          */
         post: operations["revokeAgent"];
         delete?: never;
@@ -814,20 +841,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the agents that act for the developer
-         * @description Newest first, in pages; revoked ones too, until 30 days after.
+         * List the agents of the developer
+         * @description Lists the agents that act for the developer, newest first, in pages. Revoked agents stay in the list for 30
+         *     days.
          */
         get: operations["listAgents"];
         put?: never;
         /**
-         * Register an agent of one's own
-         * @description An agent that acts for the developer, with a credential of the scopes that are named, of those of the token that makes
-         *     it. `credential` is shown in this answer only.
+         * Create an agent
+         * @description Creates an agent that acts for the developer. Its credential has the scopes that you name, which the token
+         *     of this request must also have. `credential` is returned only once, in this response.
          */
         post: operations["createAgent"];
         /**
-         * Revoke every agent of the developer
-         * @description For an emergency. No request that begins after the answer is let in with any of their credentials.
+         * Revoke all agents of the developer
+         * @description Use this operation in an emergency. When it returns, no node accepts any credentials of the developer's
+         *     agents for new requests.
          */
         delete: operations["revokeAllAgents"];
         options?: never;
@@ -841,7 +870,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The agent's identifier.
+                 * @description The identifier of the agent.
                  * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
                  */
                 agent_id: components["parameters"]["AgentId"];
@@ -849,16 +878,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at an agent
-         * @description With the credentials that are alive, but not what they read.
+         * Retrieve an agent
+         * @description Returns the agent and the metadata of its live credentials.
          */
         get: operations["getAgent"];
         put?: never;
         post?: never;
         /**
          * Revoke an agent
-         * @description With all that it holds: no request that begins after the answer is let in with any of it, on any node. Receivers of
-         *     security events are told. An issuer that had asserted its identity has to be let in anew.
+         * @description Revokes the agent with all its credentials. When this operation returns, no node accepts them for new
+         *     requests. Receivers of security events receive an event. If an issuer asserted the agent's identity, the
+         *     developer must approve that issuer again.
          */
         delete: operations["deleteAgent"];
         options?: never;
@@ -875,15 +905,16 @@ export interface paths {
         };
         /**
          * List the receivers of security events
-         * @description Newest first, in pages.
+         * @description Lists the receivers, newest first, in pages.
          */
         get: operations["listSecurityEventReceivers"];
         put?: never;
         /**
-         * Be told when agents are revoked
-         * @description Each revocation of an agent of the developer is sent to `url` as a Security Event Token (RFC 8417) by HTTP push
-         *     (RFC 8935), signed with a key of `/.well-known/jwks.json`, with the event `{schema_base}/events/agent-revoked`. It is
-         *     sent again for 3 days until it is taken. `authorization`, if there is one, is sent as the header `Authorization`.
+         * Create a receiver of security events
+         * @description Sends each revocation of one of the developer's agents to `url`, as a Security Event Token (RFC 8417) by
+         *     HTTP push (RFC 8935). The token has the event `{schema_base}/events/agent-revoked` and is signed with a key
+         *     from `/.well-known/jwks.json`. The service retries for 3 days until the receiver accepts the token. If you
+         *     set `authorization`, the service sends it as the `Authorization` header.
          */
         post: operations["createSecurityEventReceiver"];
         delete?: never;
@@ -898,7 +929,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The receiver's identifier.
+                 * @description The identifier of the receiver.
                  * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
                  */
                 receiver_id: components["parameters"]["ReceiverId"];
@@ -909,8 +940,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Be told no longer
-         * @description What was not delivered yet is not delivered any more.
+         * Delete a receiver of security events
+         * @description Deletes the receiver. Pending security events are not delivered.
          */
         delete: operations["deleteSecurityEventReceiver"];
         options?: never;
@@ -928,10 +959,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a developer account
-         * @description Creates the account on the free plan and signs it in: `token` is a bearer token for the
-         *     operations under `/api/v2/dev/`, valid until `expiry` (24 hours). Addresses are compared without
-         *     regard to case; a taken one gives 409 `EMAIL_TAKEN`.
+         * Register a developer
+         * @description Creates an account on the free plan and signs the developer in. `token` is a bearer token for the operations
+         *     under `/api/v2/dev/`, valid until `expiry` (24 hours). Email addresses are case-insensitive. A taken address
+         *     returns 409 `EMAIL_TAKEN`.
          */
         post: operations["registerDeveloper"];
         delete?: never;
@@ -950,9 +981,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign a developer in
-         * @description Answers with a new bearer token, valid until `expiry` (24 hours). An unknown address and a wrong
-         *     password give the same 401 `INVALID_CREDENTIALS` in the same time.
+         * Sign in a developer
+         * @description Returns a new bearer token, valid until `expiry` (24 hours). An unknown address and a wrong password return
+         *     the same 401 `INVALID_CREDENTIALS` after the same time.
          */
         post: operations["loginDeveloper"];
         delete?: never;
@@ -969,9 +1000,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the developer's account
-         * @description Who is signed in, on which plan, what of its quotas is used, and what the token of this request may do. An API token
-         *     is answered about the developer that it belongs to.
+         * Retrieve the account of the developer
+         * @description Returns the signed-in developer, their plan, how much of its quotas they use, and what the token of this
+         *     request can do. For an API token, it returns the developer that the token belongs to.
          */
         get: operations["getDeveloper"];
         put?: never;
@@ -992,10 +1023,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the token of this request
-         * @description The token with which this is called is invalid on every node when the answer arrives; the developer's other tokens
-         *     stay. The token of a session ends with its session; an API token revokes itself, whatever its scopes, so that a
-         *     program that is done, or has leaked its token, can end it. A token that has ended already gives 401 `UNAUTHORIZED`.
+         * Revoke the token of this request
+         * @description When this operation returns, the token of this request is invalid on every node. Other tokens of the
+         *     developer stay valid. The token of a session ends with its session. An API token revokes itself, regardless
+         *     of its scopes, so that a program that has finished or has leaked its token can end it. A token that has
+         *     already ended returns 401 `UNAUTHORIZED`.
          */
         post: operations["logoutDeveloper"];
         delete?: never;
@@ -1015,11 +1047,11 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Sign out everywhere else
-         * @description Ends every session of the developer but that of this request, which `/api/v2/dev/logout` ends, and signs out the
-         *     browsers in which he is signed in at the pages of the authorization server. No request that begins after the answer
-         *     is let in with one of them, on any node. API tokens, clients that were allowed to act, and agents go on: they have
-         *     operations of their own.
+         * End all other sessions of the developer
+         * @description Ends every session of the developer except the session of this request, which `/api/v2/dev/logout` ends. It
+         *     also signs out the browsers in which the developer is signed in to the pages of the authorization server.
+         *     When this operation returns, no node accepts those sessions for new requests. API tokens, authorized
+         *     clients, and agents stay valid: they have operations of their own.
          */
         delete: operations["endDeveloperSessions"];
         options?: never;
@@ -1037,10 +1069,10 @@ export interface paths {
         get?: never;
         /**
          * Change the password of the account
-         * @description Asks for the password that counts now: a wrong one gives 403 `INVALID_CREDENTIALS`, for the token is good, and after 10
-         *     failures in a minute from one address even the right one 429 `TOO_MANY_REQUESTS`. Ends every other session of the developer and signs out
-         *     the browsers; the session of this request stays. The account's mail address is told. API tokens, clients that were
-         *     allowed to act, and agents go on.
+         * @description Requires the current password. A wrong one returns 403 `INVALID_CREDENTIALS`, because the token is valid.
+         *     After 10 failures per minute from one address, even the right password returns 429 `TOO_MANY_REQUESTS`. The
+         *     operation ends all other sessions of the developer, signs out their browsers, and sends an email to the
+         *     account's address. API tokens, authorized clients, and agents stay valid.
          */
         put: operations["changeDeveloperPassword"];
         post?: never;
@@ -1060,10 +1092,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a new password by mail
-         * @description Mails a link to a page where a new password is chosen, once and within an hour. The answer, and the time that it takes,
-         *     say nothing about whether there is such an account: where there is none, the mail says so. One mailbox gets at most 5
-         *     of these mails in an hour, and 5 more by addresses with a `+`; more give 429 `TOO_MANY_REQUESTS`.
+         * Request a password reset
+         * @description Sends an email with a link to a page for choosing a new password. The link works once, within one hour.
+         *     Neither the response nor its duration reveals whether the account exists: if it does not, the email says so.
+         *     One mailbox receives at most 5 of these emails per hour, and 5 more through addresses with a `+`. Above
+         *     that, the operation returns 429 `TOO_MANY_REQUESTS`.
          */
         post: operations["requestPasswordReset"];
         delete?: never;
@@ -1082,15 +1115,16 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose a new password with the token of a mail
-         * @description `token` is the last part of the link that was mailed. It works once and within an hour: afterwards, and for any other
-         *     text, 401 `INVALID_RESET_TOKEN`. Ends every session of the developer and signs out the browsers, and tells the mail
-         *     address of it.
+         * Reset the password with the token from an email
+         * @description `token` is the last part of the link in the email. It works once, within one hour. After that, and for any
+         *     other value, the operation returns 401 `INVALID_RESET_TOKEN`. The operation ends all sessions of the
+         *     developer, signs out their browsers, and sends an email to the account's address.
          *
-         *     With `end_access` it also ends what acts for the account: API tokens, those of resellers among them, its OAuth clients,
-         *     the authorizations of others, and agents. Left out, it is `true` for an account whose mail address nobody has
-         *     proved before, because anybody may have opened it, and `false` for the others. Applications, webhooks and receivers
-         *     of security events stay in any case.
+         *     With `end_access`, it also revokes everything that acts for the account: API tokens, including those of
+         *     resellers, the account's OAuth clients, authorizations of other clients, and agents. By default,
+         *     `end_access` is `true` for an account whose email address was never verified, because another person may
+         *     have opened it, and `false` for other accounts. Applications, webhook endpoints, and receivers of security
+         *     events always stay.
          */
         post: operations["resetDeveloperPassword"];
         delete?: never;
@@ -1107,15 +1141,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the developer's API tokens
-         * @description Newest first, in pages; those that ended within the last 30 days among them.
+         * List the API tokens of the developer
+         * @description Lists the API tokens, including those that expired within the last 30 days, newest first, in pages.
          */
         get: operations["listApiTokens"];
         put?: never;
         /**
          * Create an API token
-         * @description A bearer token for a program: a bot, a dashboard, a build. It has the scopes that are named, of those of the token
-         *     that makes it, and ends at `expires_at` (null is never), not after its maker. `token` is shown in this answer only.
+         * @description Creates a bearer token for a program, such as a bot, a dashboard, or a build. The new token has the scopes
+         *     that you name, which the token of this request must also have. It expires at `expires_at` (null is never),
+         *     no later than the token of this request. `token` is returned only once, in this response.
          */
         post: operations["createApiToken"];
         delete?: never;
@@ -1130,7 +1165,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The API token's identifier.
+                 * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
                 token_id: components["parameters"]["TokenId"];
@@ -1142,7 +1177,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description No request that begins after the answer is let in with it, on any node.
+         * @description When this operation returns, no node accepts the token for new requests.
          */
         delete: operations["deleteApiToken"];
         options?: never;
@@ -1158,18 +1193,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the developer's clients
-         * @description Newest first, in pages.
+         * List the OAuth clients of the developer
+         * @description Lists the clients, newest first, in pages.
          */
         get: operations["listOAuthClients"];
         put?: never;
         /**
-         * Register a client of the authorization server
-         * @description A program that gets its own access tokens (`client_credentials`, which act for the developer who has registered it),
-         *     or asks developers to let it act for them (`authorization_code`, always with PKCE, and
-         *     `urn:ietf:params:oauth:grant-type:device_code`). `scopes` are the most that it can ask for, of those of the token that
-         *     registers it. A confidential client gets a `client_secret`, which is shown in this answer only. Addresses are in
-         *     `/.well-known/oauth-authorization-server`.
+         * Register an OAuth client
+         * @description Registers a program as a client of the authorization server. The program either gets access tokens of its
+         *     own (`client_credentials`, which act for the developer who registered it), or asks developers for permission
+         *     to act for them (`authorization_code`, always with PKCE, and
+         *     `urn:ietf:params:oauth:grant-type:device_code`). `scopes` limits what the client can request to scopes that
+         *     the token of this request has. A confidential client receives a `client_secret`, only once, in this
+         *     response. `/.well-known/oauth-authorization-server` lists the endpoints.
          */
         post: operations["createOAuthClient"];
         delete?: never;
@@ -1184,7 +1220,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The client's identifier.
+                 * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
                 client_id: components["parameters"]["ClientId"];
@@ -1192,23 +1228,24 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at a client
-         * @description Without its secret.
+         * Retrieve an OAuth client
+         * @description Returns the client without its secret.
          */
         get: operations["getOAuthClient"];
         put?: never;
         post?: never;
         /**
-         * Delete a client
-         * @description With every token and authorization that it holds, at once and on every node.
+         * Delete an OAuth client
+         * @description Deletes the client with all its tokens and authorizations, immediately and on every node.
          */
         delete: operations["deleteOAuthClient"];
         options?: never;
         head?: never;
         /**
-         * Change a client
-         * @description What is left out stays. Tokens that it holds keep their scopes until they end; an address that is taken away is no
-         *     longer redirected to. New addresses are only for a token that has the client's scopes itself.
+         * Update an OAuth client
+         * @description Changes only the members that you send. Existing tokens keep their scopes until they end. The authorization
+         *     server no longer redirects to URIs that you remove. To add URIs, the token of this request must have all
+         *     scopes of the client.
          */
         patch: operations["updateOAuthClient"];
         trace?: never;
@@ -1219,7 +1256,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The client's identifier.
+                 * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
                 client_id: components["parameters"]["ClientId"];
@@ -1229,9 +1266,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a client another secret
-         * @description The secret of before is taken no longer. Tokens that the client holds stay good. A public client has no secret: 400.
-         *     Only for a token that has the client's scopes itself, because the secret opens them: 403 `INSUFFICIENT_SCOPE`.
+         * Rotate the secret of an OAuth client
+         * @description Returns a new secret and stops accepting the previous one. Existing tokens of the client stay valid. A
+         *     public client has no secret and returns 400. The token of this request must have all scopes of the client,
+         *     because the secret gives access to them. Otherwise, the operation returns 403 `INSUFFICIENT_SCOPE`.
          */
         post: operations["rotateOAuthClientSecret"];
         delete?: never;
@@ -1248,8 +1286,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the programs that may act for the developer
-         * @description What he has let clients of the authorization server do, newest first, in pages.
+         * List the authorizations of the developer
+         * @description Lists the clients of the authorization server that may act for the developer, newest first, in pages.
          */
         get: operations["listAuthorizations"];
         put?: never;
@@ -1266,7 +1304,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The authorization's identifier.
+                 * @description The identifier of the authorization.
                  * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
                  */
                 authorization_id: components["parameters"]["AuthorizationId"];
@@ -1277,8 +1315,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Let a program act no longer
-         * @description Its access and refresh tokens of this authorization are dead with the answer, on every node.
+         * Revoke an authorization
+         * @description When this operation returns, no node accepts the access and refresh tokens of this authorization.
          */
         delete: operations["revokeAuthorization"];
         options?: never;
@@ -1295,11 +1333,12 @@ export interface paths {
         };
         /**
          * Search the audit log
-         * @description Every change that was made on the developer's side: by whom, from which address, to what. Entries are written in
-         *     the transaction of the change and never altered. Newest first, in pages; what is given must match exactly.
+         * @description Lists every change on the developer's side: who made it, from which address, and to what. An entry is
+         *     written in the transaction of its change and is never altered. The newest entries come first, in pages.
+         *     Filters match exactly.
          *
-         *     Where `data` names what has `changed`, it holds the new values too, by the same names; e-mail addresses of users and
-         *     URLs of webhooks are only named.
+         *     Where `data` names what has `changed`, it also has the new values under the same names, except email
+         *     addresses of users and URLs of webhook endpoints.
          */
         get: operations["listAuditLog"];
         put?: never;
@@ -1318,15 +1357,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the developer's applications
-         * @description Newest first, in pages.
+         * List the applications of the developer
+         * @description Lists the applications, newest first, in pages.
          */
         get: operations["listApplications"];
         put?: never;
         /**
          * Create an application
-         * @description Creates an active application with the hardware lock on and `bind_responses` on. `secret` is shown in this answer only.
-         *     403 `QUOTA_EXCEEDED` when the developer's plan has no room for another application.
+         * @description Creates an active application with the switches `hwid_lock` and `bind_responses` on. `secret` is returned
+         *     only once, in this response. If the developer's plan does not allow another application, the operation
+         *     returns 403 `QUOTA_EXCEEDED`.
          */
         post: operations["createApplication"];
         delete?: never;
@@ -1341,7 +1381,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1349,29 +1389,31 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one application
-         * @description Another developer's application gets the same 404 as one that does not exist.
+         * Retrieve an application
+         * @description Returns the application. An application of another developer returns 404, like an application that does not
+         *     exist.
          */
         get: operations["getApplication"];
         put?: never;
         post?: never;
         /**
-         * Delete an application with all its users, licences and sessions
-         * @description The application, its credentials and its sessions are gone at once and for good; its rows are
-         *     cleared away in the background.
+         * Delete an application
+         * @description Deletes the application with all its users, licenses, and sessions, immediately and permanently. Its rows
+         *     are removed in the background.
          */
         delete: operations["deleteApplication"];
         options?: never;
         head?: never;
         /**
-         * Change an application's status, switches and settings
-         * @description Only the members that are sent change; each is effective on the next request on every node.
+         * Update an application
+         * @description Changes only the members that you send. Each change applies to the next request, on every node.
          *
-         *     `status` is `active`, `paused` or `disabled`; `paused: true` and `paused: false` are short for `paused` and
-         *     `active`. While an application is paused, logins are refused and subscription clocks stand still:
-         *     the time is given back when it resumes. A disabled application refuses everything but logout.
+         *     `status` is `active`, `paused`, or `disabled`. `paused: true` is short for `paused`, and `paused: false` for
+         *     `active`. While an application is paused, it rejects logins, and subscriptions do not run down: when it
+         *     resumes, they continue with the time that was left. A disabled application rejects everything except
+         *     logouts.
          *
-         *     `tiers` ranks the application's subscription tiers, the lowest first.
+         *     `tiers` ranks the application's subscription tiers, lowest first.
          */
         patch: operations["updateApplication"];
         trace?: never;
@@ -1382,7 +1424,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1392,14 +1434,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an application a new secret
-         * @description The new `secret` works when the answer arrives, and is shown in this answer only. The one before it is taken too, as
-         *     a body's `secret` and as the key of signatures, for `overlap_seconds` (a day unless told, 30 days at most, 0 for
-         *     not at all), so that programs can be updated one after the other. A signed request gets its answer signed with the
-         *     secret that it was signed with; the answer to an unsigned one is signed with the new secret.
+         * Rotate the secret of an application
+         * @description Returns a new `secret`, only once, and accepts it immediately. For `overlap_seconds` (1 day by default, at
+         *     most 30 days, 0 for none), the previous secret also works, both as the `secret` of a body and as the key of
+         *     signatures, so that you can update programs one after another. Responses to signed requests are signed with
+         *     the secret of the request. Responses to unsigned requests are signed with the new secret.
          *
-         *     There are never more than two: rotating again during an overlap ends the oldest secret at once. Sessions, users and
-         *     licence keys do not depend on the secret.
+         *     An application has at most two secrets: another rotation during an overlap ends the oldest one immediately.
+         *     Sessions, users, and license keys do not depend on the secret.
          */
         post: operations["rotateApplicationSecret"];
         delete?: never;
@@ -1414,7 +1456,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1425,9 +1467,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End the overlap of a rotation now
-         * @description For a secret that has leaked: no request that begins after the answer is let in with the one before the last
-         *     rotation, on any node. 404 `PREVIOUS_SECRET_NOT_FOUND` when there is none any more.
+         * End the overlap of a rotation
+         * @description Use this operation if the previous secret has leaked. When it returns, no node accepts that secret for new
+         *     requests. If there is no previous secret, the operation returns 404 `PREVIOUS_SECRET_NOT_FOUND`.
          */
         delete: operations["endSecretOverlap"];
         options?: never;
@@ -1441,7 +1483,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1449,36 +1491,38 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an application's licence keys
-         * @description Newest first, in pages; those that fit every filter which is given.
+         * List the license keys of an application
+         * @description Lists the license keys that match all given filters, newest first, in pages.
          */
         get: operations["listLicenses"];
         put?: never;
         /**
-         * Generate licence keys
-         * @description Generates `amount` keys of one tier and duration; all of them or none. A key is 24 random characters and a
-         *     check character of Crockford's base32 in five groups. `duration_days: null` makes lifetime keys.
-         *     `tier` must be one of the application's tiers. After `redeem_by` a key can no longer be redeemed.
+         * Generate license keys
+         * @description Generates `amount` keys of one tier and duration, either all of them or none. A key has 24 random characters
+         *     and a check character of Crockford's base32, in five groups. `duration_days: null` generates lifetime keys.
+         *     `tier` must be one of the application's tiers. After `redeem_by`, a key can no longer be redeemed.
          *
-         *     With `mask` the keys have a form of your own, such as `AURORA-*****-*****-*****-*`: each `*` becomes a random
-         *     character of Crockford's base32, everything else stays. Users may type any key without dashes, in lower case,
-         *     and with O for 0 and I or L for 1.
+         *     With `mask`, the keys have a form of your own, such as `AURORA-*****-*****-*****-*`: each `*` becomes a
+         *     random character of Crockford's base32, and everything else stays. Users can type any key without dashes, in
+         *     lowercase, and with O for 0 and I or L for 1.
          *
-         *     With `Accept: text/csv` the answer is a table with a header line. In a cell that a spreadsheet would take for a
-         *     formula an apostrophe stands in front.
+         *     With `Accept: text/csv`, the response is a table with a header line. Cells that a spreadsheet would treat as
+         *     a formula start with an apostrophe.
          *
-         *     More than 250 keys are a bulk call: a developer has one at a time, another one gets 429.
+         *     A request for more than 250 keys is a bulk operation. A developer can run one at a time, and another one
+         *     returns 429.
          *
-         *     Where the developer's plan limits licence keys, 403 `QUOTA_EXCEEDED` when it and packs have no room for all of them; what
-         *     is deleted gives nothing back. `GET /api/v2/dev/me` says what is left.
+         *     If the developer's plan limits license keys, and the plan and packs together do not allow all of the keys,
+         *     the operation returns 403 `QUOTA_EXCEEDED`. Deleted keys still count. `GET /api/v2/dev/me` returns how many
+         *     are left.
          */
         post: operations["createLicenses"];
         /**
-         * Delete unused licence keys
-         * @description Deletes the keys that nobody has redeemed, all of them or those of one tier, for good. Keys that were redeemed, paused or
-         *     banned stay, and so do those that a reseller has generated: he has paid for them and gets his money back by giving them
-         *     back himself. It goes on in parts of 10,000: when it fails on the way, what is deleted stays deleted, and the same request
-         *     again deletes the rest.
+         * Delete unused license keys
+         * @description Permanently deletes the unused keys of the application, either all of them or those of one tier. Redeemed,
+         *     paused, and banned keys stay. Keys that a reseller generated also stay: the reseller has paid for them, and
+         *     can return them for a refund. The operation deletes up to 10,000 keys at a time. If it fails, the deleted
+         *     keys stay deleted, and the same request deletes the rest.
          */
         delete: operations["deleteUnusedLicenses"];
         options?: never;
@@ -1492,7 +1536,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1502,18 +1546,20 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give licence keys and their holders more days
-         * @description Adds `days` to the keys of `license_ids`, or to all keys of the application, with `tier` to those of one tier; all of them
-         *     or none.
+         * Extend license keys
+         * @description Adds `days` to the keys in `license_ids`, or to all keys of the application (only those of one tier, if you
+         *     send `tier`), either to all of them or to none.
          *
-         *     - A key that nobody has redeemed, unused or paused, gets so many days more.
-         *     - For a key that was redeemed its holder's subscription of that tier gets them, once a holder and tier, however many keys
-         *       he has. One that has ended begins anew with `license_ids`, and stays ended with `all`.
-         *     - Lifetimes, banned keys and keys that would reach more than 36,500 days are left as they are.
+         *     - An unredeemed key, unused or paused, gets the additional days.
+         *     - For a redeemed key, the holder's subscription of that tier gets the days, once per holder and tier,
+         *       regardless of the number of keys. With `license_ids`, a subscription that has ended starts again. With
+         *       `all`, it stays ended.
+         *     - Lifetimes, banned keys, and keys that would exceed 36,500 days stay unchanged.
          *
-         *     Changes of the application do not wait for it: the days count from when it began, whatever pauses come in between.
+         *     Other changes of the application do not wait for this operation: the days count from its start, regardless
+         *     of pauses in the meantime.
          *
-         *     This is a bulk call: a developer has one at a time, another one gets 429.
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
          */
         post: operations["extendLicenses"];
         delete?: never;
@@ -1528,7 +1574,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1538,22 +1584,25 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Import licence keys of another system
-         * @description Takes a table of at most 100,000 lines with a header line; all of it or nothing. Columns, in any order:
+         * Import license keys
+         * @description Imports license keys from another system: a table of at most 100,000 lines with a header line, either all of
+         *     it or nothing. The columns can have any order:
          *
-         *     - `key`: 8 to 100 printable ASCII characters that count; dashes, white space and case do not, O counts as 0, I and L as 1.
-         *       The first one must not be `=`, `+`, `-` or `@`.
+         *     - `key`: 8 to 100 printable ASCII characters. Dashes, white space, and case do not count, O counts as 0, and
+         *       I and L count as 1. The first character must not be `=`, `+`, `-`, or `@`.
          *     - `tier`: one of the application's tiers.
-         *     - `duration_days`: 1 to 36500; empty for a lifetime.
-         *     - `note`, `redeem_by` (RFC 3339) and `status` (`unused` or `banned`) may be left out or empty.
+         *     - `duration_days`: 1 to 36500. Empty is a lifetime.
+         *     - `note`, `redeem_by` (RFC 3339), and `status` (`unused` or `banned`): optional, and may be empty.
          *
-         *     A table may have up to 100,000 blank lines, which are skipped, and no line may be longer than 16,384 characters.
+         *     A table can have up to 100,000 blank lines, which are skipped. A line can have at most 16,384 characters.
          *
-         *     An apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there. Faulty
-         *     lines are in `errors`, the first 100, as `/line/N`; keys that are there twice or exist already among them.
+         *     The import removes the apostrophe that an export puts in front of cells that a spreadsheet would treat as a
+         *     formula. `errors` lists the first 100 invalid lines as `/line/N`, including keys that are duplicates or
+         *     already exist.
          *
-         *     This is a bulk call: a developer has one at a time, another one gets 429. While other imports leave no room for its body,
-         *     it gets 503 with `Retry-After`. For each 30 seconds of waiting at least 1 MiB of the body must come: otherwise 408
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429. While other
+         *     imports use all memory for uploads, the operation returns 503 with `Retry-After`. At least 1 MiB of the body
+         *     must arrive in each 30 seconds that the service waits. Otherwise, the operation returns 408
          *     `REQUEST_TIMEOUT`.
          */
         post: operations["importLicenses"];
@@ -1569,7 +1618,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1577,10 +1626,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export licence keys
-         * @description All keys that fit the filters, newest first, as a table with a header line, or with `Accept: application/x-ndjson` as one
-         *     JSON object a line, of the form that the list has. In a cell of the table that a spreadsheet would take for a formula an
-         *     apostrophe stands in front. Keys that are made or changed meanwhile may or may not be in it.
+         * Export license keys
+         * @description Returns all keys that match the filters, newest first, as a table with a header line, or, with
+         *     `Accept: application/x-ndjson`, as one JSON object per line in the form of the list. In the table, cells
+         *     that a spreadsheet would treat as a formula start with an apostrophe. Keys that are generated or changed
+         *     during the export may be missing or outdated.
          */
         get: operations["exportLicenses"];
         put?: never;
@@ -1597,12 +1647,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -1610,24 +1660,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one licence key
-         * @description Another application's key gets the same 404 as one that does not exist.
+         * Retrieve a license key
+         * @description Returns the license key. A key of another application returns 404, like a key that does not exist.
          */
         get: operations["getLicense"];
         put?: never;
         post?: never;
         /**
-         * Delete an unused licence key
-         * @description A key that was redeemed, paused or banned gets 409 `LICENSE_STATE_CONFLICT`. One that a reseller has generated is deleted
-         *     as well, and nobody gets his money back by that: credit the reseller what the key is worth to him.
+         * Delete an unused license key
+         * @description Deletes the key. A redeemed, paused, or banned key returns 409 `LICENSE_STATE_CONFLICT`. The operation also
+         *     deletes keys that a reseller generated, without a refund: credit the reseller for them.
          */
         delete: operations["deleteLicense"];
         options?: never;
         head?: never;
         /**
-         * Change a licence key's note and last day of redemption
-         * @description Only the members that are sent change. `redeem_by` can be put off, or taken away by null: a key that is sold never gets less
-         *     time than its buyer was told. To end a key's use, pause it or ban it.
+         * Update a license key
+         * @description Changes the note and the redemption deadline of a license key. Only the members that you send change. You
+         *     can postpone `redeem_by`, or remove it with null, but not bring it forward, because buyers rely on it. To
+         *     make a key unusable, pause it or ban it.
          */
         patch: operations["updateLicense"];
         trace?: never;
@@ -1638,12 +1689,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -1653,10 +1704,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ban a licence key
-         * @description The key can no longer be redeemed and logs nobody in: 400 `LICENSE_UNUSABLE`. What it gave stays with its holder. With
-         *     `ban_user: true` the user who redeemed it is banned too, and his sessions end. A key that is banned already gets 409
-         *     `LICENSE_STATE_CONFLICT`.
+         * Ban a license key
+         * @description Bans the key, so that redemptions and logins with it return 400 `LICENSE_UNUSABLE`. The holder keeps what
+         *     the key gave. With `ban_user: true`, the user who redeemed the key is also banned, and the user's sessions
+         *     end. A banned key returns 409 `LICENSE_STATE_CONFLICT`.
          */
         post: operations["banLicense"];
         delete?: never;
@@ -1671,12 +1722,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -1686,9 +1737,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lift the ban of a licence key
-         * @description The key is unused, redeemed or paused again, as it was before the ban; one that was imported as banned is unused. Bans of
-         *     users stay: lift them by themselves. A key that is not banned gets 409 `LICENSE_STATE_CONFLICT`.
+         * Lift the ban of a license key
+         * @description Restores the status from before the ban: unused, redeemed, or paused. A key that was imported as banned
+         *     becomes unused. Bans of users stay: lift them separately. A key that is not banned returns 409
+         *     `LICENSE_STATE_CONFLICT`.
          */
         post: operations["unbanLicense"];
         delete?: never;
@@ -1703,12 +1755,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -1718,9 +1770,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause a licence key
-         * @description Until it is resumed the key cannot be redeemed and logs nobody in: 400 `LICENSE_UNUSABLE`. The subscription of its holder
-         *     runs on. A key that is paused or banned gets 409 `LICENSE_STATE_CONFLICT`.
+         * Pause a license key
+         * @description Pauses the key until you resume it. Redemptions and logins with it return 400 `LICENSE_UNUSABLE`. The
+         *     holder's subscription continues. A paused or banned key returns 409 `LICENSE_STATE_CONFLICT`.
          */
         post: operations["pauseLicense"];
         delete?: never;
@@ -1735,12 +1787,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -1750,8 +1802,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resume a paused licence key
-         * @description The key is unused or redeemed again, as it was. A key that is not paused gets 409 `LICENSE_STATE_CONFLICT`.
+         * Resume a license key
+         * @description Restores the status from before the pause: unused or redeemed. A key that is not paused returns 409
+         *     `LICENSE_STATE_CONFLICT`.
          */
         post: operations["resumeLicense"];
         delete?: never;
@@ -1766,12 +1819,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -1781,13 +1834,15 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move a redeemed licence key to another user
-         * @description Moves what is left of the key from its holder to another user of the application: the key's duration, or what is left of
-         *     that tier when it is less; a lifetime moves as a lifetime. From then on the key logs in its new holder, on his own machine.
+         * Transfer a license key to another user
+         * @description Transfers the remaining time of a redeemed key from its holder to another user of the application: the
+         *     duration of the key, or the rest of the holder's tier if it is shorter. A lifetime stays a lifetime.
+         *     Afterwards, the key logs in its new holder, on the new holder's machine.
          *
-         *     409 `LICENSE_STATE_CONFLICT` when it is unused, paused or banned, `LICENSE_ALREADY_HELD` when the user holds it already,
-         *     `LICENSE_NOTHING_LEFT` when nothing of it is left, or a lifetime has taken it in, and `LICENSE_NOT_APPLICABLE` when it would
-         *     add nothing to the other user. Then nothing is moved.
+         *     The operation returns 409 and transfers nothing in these cases: `LICENSE_STATE_CONFLICT` if the key is
+         *     unused, paused, or banned; `LICENSE_ALREADY_HELD` if it already belongs to the user; `LICENSE_NOTHING_LEFT`
+         *     if it has no time left or is included in a lifetime; and `LICENSE_NOT_APPLICABLE` if it would add nothing to
+         *     the other user.
          */
         post: operations["transferLicense"];
         delete?: never;
@@ -1802,7 +1857,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1810,17 +1865,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an application's users
-         * @description Newest first, in pages. Filters that are given together must all fit. `q` compares beginnings, not parts in the middle: so it
-         *     takes an index, also among a million users.
+         * List the users of an application
+         * @description Lists the users that match all given filters, newest first, in pages. `q` matches the beginning of a name or
+         *     an address, so that the search uses an index even with a million users.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
-         * @description Creates an account that is bound to no machine: the first login binds one. Without `password` nobody can log in until
-         *     one is set. Usernames are unique per application after Unicode normalisation, as at registration: 409
-         *     `USERNAME_TAKEN`. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for another user.
+         * @description Creates an account without a bound machine: the first login binds one. Without `password`, no one can log in
+         *     until you set one. Usernames are unique per application after Unicode normalization, as at registration. A
+         *     taken username returns 409 `USERNAME_TAKEN`. If the developer's plan does not allow another user, the
+         *     operation returns 403 `QUOTA_EXCEEDED`.
          */
         post: operations["createUser"];
         delete?: never;
@@ -1835,7 +1891,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1845,19 +1901,20 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Extend the subscriptions of many users
-         * @description Adds `days` to the subscription of every user that is meant: those of `user_ids`, or with `all: true` whoever has a
-         *     running subscription, of 100,000 users at most. With `tier` the days are added to that tier, as a licence key adds them:
-         *     a higher tier starts now, a lower one waits, and users without a subscription get one. Without `tier` they are added to
-         *     the tier in force, and tiers that wait behind it begin later. Nothing is ever shortened. Users whose tier in force or a
-         *     higher one is a lifetime, and without `tier` users who have no running subscription, stay as they are and count as
-         *     `unchanged`; identifiers that are no user of the application's count as `unknown`.
+         * Extend the subscriptions of several users
+         * @description Adds `days` to the subscription of the users in `user_ids`, or, with `all: true`, of all users with an
+         *     active subscription, at most 100,000 users. With `tier`, the days are added to that tier, as a license key
+         *     adds them: a higher tier starts now, a lower one starts later, and users without a subscription get one.
+         *     Without `tier`, they are added to the current tier, and later tiers start later. No subscription becomes
+         *     shorter. Users whose current tier or a higher one is a lifetime, and, without `tier`, users without an
+         *     active subscription stay as they are and count as `unchanged`. Unknown identifiers count as `unknown`.
          *
-         *     All of it happens or nothing; until then the users that are meant cannot log in or redeem keys, which takes about a
-         *     second for 10,000. Changes of the application do not wait for it: the days count from when it began, whatever pauses come
-         *     in between. When `tier` is removed meanwhile it gets 400 `VALIDATION_FAILED`. An event for each user tells his sessions.
+         *     Either all of it happens or nothing. While the operation runs, which takes about a second for 10,000 users,
+         *     these users cannot log in or redeem keys. Other changes of the application do not wait for it: the days
+         *     count from its start, regardless of pauses in the meantime. If `tier` is removed in the meantime, the
+         *     operation returns 400 `VALIDATION_FAILED`. Sessions of each user receive an event.
          *
-         *     This is a bulk call: a developer has one at a time, another one gets 429.
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
          */
         post: operations["extendUsers"];
         delete?: never;
@@ -1872,7 +1929,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1882,33 +1939,39 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Import users of another system
-         * @description Takes up to 50,000 users, as CSV (RFC 4180, UTF-8, the first line names the columns) or as one JSON object a line. All of
-         *     them are created, or none: every faulty line is listed in `errors` with the pointer `/line/N` (the first 100; lines count
-         *     from 1, the CSV's heading is one), taken usernames and those that appear twice among them.
+         * Import users
+         * @description Imports up to 50,000 users from another system, as CSV (RFC 4180, UTF-8, the first line names the columns)
+         *     or as one JSON object per line. Either all users are created or none. `errors` lists the first 100 invalid
+         *     lines with the pointer `/line/N`, including usernames that are taken or duplicates. Lines count from 1,
+         *     including the header line of CSV.
          *
-         *     | Column | Meaning |
-         *     | --- | --- |
-         *     | `username` | Required; as at registration. |
-         *     | `email` | May be empty. |
-         *     | `role` | `user` when empty. |
-         *     | `password_hash` | bcrypt (`$2a$`, `$2b$`, `$2y$`, cost 4 to 14), or Argon2 in PHC form (`argon2id`, `argon2i`, `argon2d`; at most 128 MiB, 8 passes, 8 lanes, and memory times passes at most 512 MiB); empty for a user who has no password yet. |
-         *     | `tier` | One of the application's tiers; goes with `days` or `expires_at`. |
-         *     | `days` | Whole days from now, 1 to 36500. |
-         *     | `expires_at` | A moment to come; `9999-12-31T23:59:59.999Z` is a lifetime. |
+         *     The columns:
          *
-         *     A table may have up to 100,000 blank lines, which are skipped, and no line may be longer than 16,384 characters.
+         *     - `username`: required, as at registration.
+         *     - `email`: may be empty.
+         *     - `role`: `user` if empty.
+         *     - `password_hash`: bcrypt (`$2a$`, `$2b$`, `$2y$`, cost 4 to 14), or Argon2 in PHC form (`argon2id`,
+         *       `argon2i`, `argon2d`; at most 128 MiB, 8 passes, and 8 lanes, with memory times passes at most 512 MiB).
+         *       Empty for a user without a password.
+         *     - `tier`: one of the application's tiers, together with `days` or `expires_at`.
+         *     - `days`: whole days from now, 1 to 36500.
+         *     - `expires_at`: a time in the future. `9999-12-31T23:59:59.999Z` is a lifetime.
          *
-         *     In CSV an apostrophe in front of what a spreadsheet would take for a formula is taken away, as an export has put it there.
+         *     A table can have up to 100,000 blank lines, which are skipped. A line can have at most 16,384 characters.
          *
-         *     The first login with the right password replaces an imported hash by one of Latchkey's own. bcrypt looks at the first 72
-         *     bytes of a password only: whoever types those is let in once, and from then on what was typed counts whole.
+         *     In CSV, the import removes the apostrophe that an export puts in front of cells that a spreadsheet would
+         *     treat as a formula.
          *
-         *     403 `QUOTA_EXCEEDED` when the plan has no room for all of them. Answers count users; one event tells
-         *     webhooks of the whole import.
+         *     The first login with the right password replaces an imported hash with a hash by Latchkey. bcrypt hashes
+         *     only the first 72 bytes of a password: a first login with those bytes succeeds, and after that, the whole
+         *     password that was typed counts.
          *
-         *     This is a bulk call: a developer has one at a time, another one gets 429. While other imports leave no room for its body,
-         *     it gets 503 with `Retry-After`. For each 30 seconds of waiting at least 1 MiB of the body must come: otherwise 408
+         *     If the plan does not allow all of the users, the operation returns 403 `QUOTA_EXCEEDED`. The response has
+         *     the number of users. Webhook endpoints receive one event for the whole import.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429. While other
+         *     imports use all memory for uploads, the operation returns 503 with `Retry-After`. At least 1 MiB of the body
+         *     must arrive in each 30 seconds that the service waits. Otherwise, the operation returns 408
          *     `REQUEST_TIMEOUT`.
          */
         post: operations["importUsers"];
@@ -1924,7 +1987,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -1933,13 +1996,13 @@ export interface paths {
         };
         /**
          * Export users
-         * @description Every user that fits the filters, newest first, as CSV or as one JSON object a line, whichever `Accept` likes better. The
-         *     answer is written while it is read, so it has no length, and breaks off when something fails. Users who are created
-         *     meanwhile are left out. Passwords and machines are not part of it.
+         * @description Returns all users that match the filters, newest first, as CSV or as one JSON object per line, depending on
+         *     `Accept`. The response is streamed: it has no length, and it is cut short if the export fails. It excludes
+         *     users who are created in the meantime, as well as passwords and machines.
          *
-         *     The columns are `user_id`, `username`, `email`, `role`, `hwid_bound`, `banned`, `tier` and `expires_at` (those in force) and
-         *     `created_at`. In a cell of the CSV that a spreadsheet would take for a formula an apostrophe stands in front; JSON lines are
-         *     exact.
+         *     The columns are `user_id`, `username`, `email`, `role`, `hwid_bound`, `banned`, `tier`, and `expires_at`
+         *     (both of the current tier), and `created_at`. In CSV, cells that a spreadsheet would treat as a formula
+         *     start with an apostrophe. JSON lines are exact.
          */
         get: operations["exportUsers"];
         put?: never;
@@ -1956,12 +2019,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -1969,25 +2032,26 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one user
-         * @description With the whole timeline of subscriptions in wall time, how many sessions live, and the ban in force. Times of subscriptions
-         *     move on while the application is paused.
+         * Retrieve a user
+         * @description Returns the user, with all subscription periods in wall-clock time, the number of live sessions, and the ban
+         *     in force. While the application is paused, the times of subscriptions move forward.
          */
         get: operations["getUser"];
         put?: never;
         post?: never;
         /**
          * Delete a user
-         * @description Ends the user's sessions, deletes his subscription, variables and bans, and gives the seat of the plan back: the username
-         *     is free. Licences that he redeemed stay redeemed, and log nobody in any more. A ban of his machine stays in force.
+         * @description Deletes the user, with the user's sessions, subscription, variables, and bans. The username and one user of
+         *     the plan's quota become available again. Licenses that the user redeemed stay redeemed, and no longer log in
+         *     anyone. A ban of the user's machine stays in force.
          */
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
         /**
-         * Change a user
-         * @description Changes the members that are sent. `email: null` removes the address. `role` is the developer's own label: a login
-         *     answers with it.
+         * Update a user
+         * @description Changes the members that you send. `email: null` removes the address. `role` is the developer's own label,
+         *     which logins return.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -1998,12 +2062,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -2014,9 +2078,9 @@ export interface paths {
         put?: never;
         /**
          * Ban a user
-         * @description Ends the user's sessions; logins and activations get 403 `USER_BANNED`, on every node, when the answer arrives: the same
-         *     ban as that of createBan with `kind: user`. One that is in force already gets this reason and end. With `expires_at`
-         *     the ban ends by itself.
+         * @description Ends the user's sessions. When this operation returns, logins and activations return 403 `USER_BANNED` on
+         *     every node. It is the same ban as that of createBan with `kind: user`. If a ban is already in force, it gets
+         *     this reason and expiry. With `expires_at`, the ban expires by itself.
          */
         post: operations["banUser"];
         delete?: never;
@@ -2031,12 +2095,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -2046,8 +2110,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lift a user's ban
-         * @description Lifts every ban of the user that is in force; bans of machines and networks stay. Without one: 404 `BAN_NOT_FOUND`.
+         * Lift the bans of a user
+         * @description Lifts all bans of the user that are in force. Bans of machines and networks stay. Without such a ban, the
+         *     operation returns 404 `BAN_NOT_FOUND`.
          */
         post: operations["unbanUser"];
         delete?: never;
@@ -2062,12 +2127,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -2077,8 +2142,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Unbind a user's machine
-         * @description As often as the developer likes. Ends the user's sessions: the next login binds the machine that it comes from.
+         * Unbind the machine of a user
+         * @description Unbinds the machine and ends the user's sessions: the next login binds the machine that it comes from. A
+         *     developer can do this at any time.
          */
         post: operations["resetUserHwid"];
         delete?: never;
@@ -2093,12 +2159,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -2108,9 +2174,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a user's password
-         * @description Replaces the password, also an imported one, and ends the user's sessions: the old one opens nothing when the answer
-         *     arrives, on any node.
+         * Set the password of a user
+         * @description Replaces the password, including an imported one, and ends the user's sessions. When this operation returns,
+         *     no node accepts the previous password.
          */
         post: operations["resetUserPassword"];
         delete?: never;
@@ -2125,12 +2191,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -2140,10 +2206,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Extend a user's subscription
-         * @description Adds time as a licence key does: the same tier ends later, a higher one starts now and what is left of the lower one
-         *     resumes after it, a lower one waits. `days: null` is a lifetime. What could add nothing, because the user holds a lifetime
-         *     of this tier or a higher one, or would reach past year 9999, gets 409 `SUBSCRIPTION_NOT_EXTENDABLE`.
+         * Extend the subscription of a user
+         * @description Adds time as a license key does: the same tier ends later; a higher tier starts now, and the rest of the
+         *     lower one resumes after it; a lower tier starts later. `days: null` is a lifetime. If the time would add
+         *     nothing, because the user already has a lifetime of this tier or a higher one, or would end after the year
+         *     9999, the operation returns 409 `SUBSCRIPTION_NOT_EXTENDABLE`.
          */
         post: operations["extendUser"];
         delete?: never;
@@ -2158,12 +2225,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -2171,16 +2238,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a user's live sessions
-         * @description The oldest first; there are never more than the application's `max_sessions`. Nothing in it could be used in place of the
-         *     session.
+         * List the live sessions of a user
+         * @description Lists the sessions that have neither ended nor expired, oldest first, at most `max_sessions` of the
+         *     application. The response has nothing that can be used as a session.
          */
         get: operations["listUserSessions"];
         put?: never;
         post?: never;
         /**
-         * End a user's sessions
-         * @description No verification that begins after the answer says valid, on any node. The user can log in again.
+         * End the sessions of a user
+         * @description When this operation returns, no node verifies the user's sessions as valid. The user can log in again.
          */
         delete: operations["endUserSessions"];
         options?: never;
@@ -2194,7 +2261,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -2202,21 +2269,24 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an application's bans
-         * @description Newest first, in pages; bans that have ended by themselves among them.
+         * List the bans of an application
+         * @description Lists the bans, including expired ones, newest first, in pages.
          */
         get: operations["listBans"];
         put?: never;
         /**
-         * Ban a user, a machine or a network
-         * @description In force on every node when the answer arrives: at login, registration, verify-session, activation and licence
-         *     login.
+         * Ban a user, a machine, or a network
+         * @description When this operation returns, the ban is in force on every node for login, registration, session
+         *     verification, activation, and license login.
          *
-         *     - `kind: user` with `username`: ends the user's sessions; logins and activations get 403 `USER_BANNED`.
-         *     - `kind: hardware` with `hwid`, or with `username` for the machine that this user is bound to: 403 `HWID_BANNED`.
-         *     - `kind: network` with `network`, an IPv4 or IPv6 address or network in CIDR form: 403 `ADDRESS_BANNED`.
+         *     - `kind: user` with `username`: ends the user's sessions. Logins and activations of the user return 403
+         *       `USER_BANNED`.
+         *     - `kind: hardware` with `hwid`, or with `username` for the machine that this user is bound to: requests from
+         *       the machine return 403 `HWID_BANNED`.
+         *     - `kind: network` with `network`, an IPv4 or IPv6 address or a network in CIDR form: requests from the network
+         *       return 403 `ADDRESS_BANNED`.
          *
-         *     With `expires_at` the ban ends by itself; a session that has ended does not come back.
+         *     With `expires_at`, the ban expires by itself. Sessions that have ended stay ended.
          */
         post: operations["createBan"];
         delete?: never;
@@ -2231,12 +2301,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The ban's identifier.
+                 * @description The identifier of the ban.
                  * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
                  */
                 ban_id: components["parameters"]["BanId"];
@@ -2248,7 +2318,7 @@ export interface paths {
         post?: never;
         /**
          * Lift a ban
-         * @description Another application's ban gets the same 404 as one that does not exist.
+         * @description Lifts the ban. A ban of another application returns 404, like a ban that does not exist.
          */
         delete: operations["deleteBan"];
         options?: never;
@@ -2262,7 +2332,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -2270,8 +2340,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an application's variables
-         * @description Newest first, in pages. Variables of single users are listed with the user.
+         * List the variables of an application
+         * @description Lists the variables of the application, newest first, in pages. Variables of a user are listed with the
+         *     user.
          */
         get: operations["listVariables"];
         put?: never;
@@ -2288,12 +2359,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -2301,24 +2372,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one variable of an application
-         * @description One variable, whatever its visibility.
+         * Retrieve a variable of an application
+         * @description Returns the variable, regardless of its visibility.
          */
         get: operations["getVariable"];
         /**
          * Set a variable of an application
-         * @description Creates the variable or replaces it; of several requests at the same time the last one to be answered holds.
-         *     `public` variables are given to everybody who asks, `session` ones to whoever sends the token of a live session.
+         * @description Creates or replaces the variable. If several requests run at the same time, the last one to return wins. The
+         *     service returns `public` variables to every client, and `session` variables only to clients with the token
+         *     of a live session.
          *
-         *     The value comes back exactly as it was sent: any text of at most 64 KiB in UTF-8 without U+0000. The body as a
-         *     whole has at most 128 KiB, so a value that needs many escapes in JSON may have to be shorter. An application has at
-         *     most 1000 variables, of 1 MiB together: above that 403 `QUOTA_EXCEEDED`.
+         *     The value comes back exactly as you sent it: any text of at most 64 KiB in UTF-8 without U+0000. The whole
+         *     body has at most 128 KiB, so that a value with many JSON escapes may have to be shorter. An application can
+         *     have 1000 variables with 1 MiB in total. Above that, the operation returns 403 `QUOTA_EXCEEDED`.
          */
         put: operations["setVariable"];
         post?: never;
         /**
          * Delete a variable of an application
-         * @description Variables of this name that users have stay.
+         * @description Deletes the variable of the application. Variables of users with the same name stay.
          */
         delete: operations["deleteVariable"];
         options?: never;
@@ -2332,12 +2404,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: string;
@@ -2345,8 +2417,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a user's variables
-         * @description Newest first, in pages.
+         * List the variables of a user
+         * @description Lists the variables of the user, newest first, in pages.
          */
         get: operations["listUserVariables"];
         put?: never;
@@ -2363,17 +2435,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: string;
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -2382,16 +2454,16 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set a variable of one user
-         * @description Creates the variable or replaces it. Only sessions of this user see it; for them it wins over a variable of the
-         *     application of the same name. Values are as those of applications. A user has at most 1000 variables, of 256 KiB
-         *     together: above that 403 `QUOTA_EXCEEDED`.
+         * Set a variable of a user
+         * @description Creates or replaces the variable. Only sessions of this user see it, and they see it instead of the
+         *     application's variable with the same name. Values follow the rules for variables of applications. A user can
+         *     have 1000 variables with 256 KiB in total. Above that, the operation returns 403 `QUOTA_EXCEEDED`.
          */
         put: operations["setUserVariable"];
         post?: never;
         /**
-         * Delete a variable of one user
-         * @description A variable of the application of the same name is then seen again.
+         * Delete a variable of a user
+         * @description Deletes the variable of the user. Their sessions then see the application's variable with the same name.
          */
         delete: operations["deleteUserVariable"];
         options?: never;
@@ -2405,7 +2477,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -2413,8 +2485,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an application's files
-         * @description Newest first, in pages; without their content.
+         * List the files of an application
+         * @description Lists the files without their content, newest first, in pages.
          */
         get: operations["listFiles"];
         put?: never;
@@ -2431,13 +2503,13 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -2445,37 +2517,39 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what is known about a file
-         * @description Without its content.
+         * Retrieve a file
+         * @description Returns the properties of the file, without its content.
          */
         get: operations["getFile"];
         /**
          * Upload a file
-         * @description Creates the file or replaces its content. The body is the content, of at most 1 GiB unless the service is set up
-         *     otherwise (`FILE_MAX_BYTES`). Whoever downloads gets the old content or the new one, each whole; an upload that
-         *     breaks off changes nothing. Of several uploads at the same time the last one to be answered holds.
+         * @description Creates the file or replaces its content. The body is the content, at most 1 GiB by default
+         *     (`FILE_MAX_BYTES`). Each download returns either the old content or the new content as a whole. An
+         *     incomplete upload changes nothing. If several uploads run at the same time, the last one to return wins.
          *
-         *     With `X-Checksum-SHA256` or `Content-Digest` (RFC 9530, `sha-256`) a body that arrives otherwise gets 400
-         *     `CHECKSUM_MISMATCH`. `version` and `authenticated_only` stay as they are when they are left out; a new file has no
-         *     version and is for everybody.
+         *     With `X-Checksum-SHA256` or `Content-Digest` (RFC 9530, `sha-256`), a body that does not match returns 400
+         *     `CHECKSUM_MISMATCH`. If you omit `version` or `authenticated_only`, the file keeps its current value. A new
+         *     file has no version and is public.
          *
-         *     An upload may take as long as it needs, but for each 30 seconds of waiting at least 32 KiB must come: otherwise 408
-         *     `REQUEST_TIMEOUT`. An application has at most 1000 files, and all files of a developer have at most 10 GiB together
-         *     unless the service is set up otherwise (`FILE_QUOTA_BYTES`): above that 403 `QUOTA_EXCEEDED`, as soon as it is known
-         *     of the body. A replaced content counts no more. A developer can have 4 uploads under way on one node: above that 429.
+         *     An upload can take any time, but at least 32 KiB must arrive in each 30 seconds that the service waits.
+         *     Otherwise, the operation returns 408 `REQUEST_TIMEOUT`. An application can have 1000 files, and all files of
+         *     a developer can have 10 GiB in total by default (`FILE_QUOTA_BYTES`). Above that, the operation returns 403
+         *     `QUOTA_EXCEEDED` as soon as the size of the body is known. Replaced content no longer counts. A developer
+         *     can have 4 uploads in progress on one node. Above that, the operation returns 429.
          */
         put: operations["uploadFile"];
         post?: never;
         /**
          * Delete a file
-         * @description Downloads that are under way are finished.
+         * @description Deletes the file. Downloads in progress continue to the end.
          */
         delete: operations["deleteFile"];
         options?: never;
         head?: never;
         /**
-         * Change a file's version or who gets it
-         * @description Members that are left out stay as they are. The content is changed by another upload.
+         * Update a file
+         * @description Changes the version of a file, or the clients that can download it. Members that you omit keep their values.
+         *     To change the content, upload the file again.
          */
         patch: operations["updateFile"];
         trace?: never;
@@ -2486,13 +2560,13 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -2501,7 +2575,7 @@ export interface paths {
         };
         /**
          * Download a file as its developer
-         * @description Answers as the download of programs does, whoever the file is for.
+         * @description Returns the content in the same way as the download for programs, regardless of `authenticated_only`.
          */
         get: operations["downloadFile"];
         put?: never;
@@ -2520,18 +2594,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the developer's resellers
-         * @description Newest first, in pages.
+         * List the resellers of the developer
+         * @description Lists the resellers, newest first, in pages.
          */
         get: operations["listResellers"];
         put?: never;
         /**
          * Create a reseller
-         * @description Somebody who sells your licence keys: a balance in one currency, prices that you set, and tokens of his own. He pays
-         *     each price less `commission_margin` percent, rounded up to the next minor unit of the currency for each key.
+         * @description Creates a reseller of your license keys, with a balance in one currency, prices that you set, and tokens of
+         *     their own. For each key, the reseller pays the price minus `commission_margin` percent, rounded up to the
+         *     next minor unit of the currency.
          *
-         *     Amounts are numbers in units of the currency (`12.5` is 12.50 USD) of at most 15 digits. One with more decimals than the
-         *     currency has (ISO 4217) is refused, never rounded. The currency cannot be changed later.
+         *     Amounts are numbers in units of the currency (`12.5` is 12.50 USD) with at most 15 digits. An amount with
+         *     more decimals than the currency has (ISO 4217) is rejected, never rounded. You cannot change the currency
+         *     later.
          */
         post: operations["createReseller"];
         delete?: never;
@@ -2546,7 +2622,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -2554,25 +2630,26 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one reseller
-         * @description Another developer's reseller gets the same 404 as one that does not exist.
+         * Retrieve a reseller
+         * @description Returns the reseller. A reseller of another developer returns 404, like a reseller that does not exist.
          */
         get: operations["getReseller"];
         put?: never;
         post?: never;
         /**
          * Delete a reseller
-         * @description His tokens are worth nothing from now on. The keys that he has generated stay, and go on working. A reseller who still
-         *     has money gets 409 `RESELLER_HAS_BALANCE`: debit it first, so that the ledger says where it went.
+         * @description Revokes the reseller's tokens immediately. The keys that the reseller generated still work. A reseller with
+         *     a balance returns 409 `RESELLER_HAS_BALANCE`: debit it first, so that the ledger shows where it went.
          */
         delete: operations["deleteReseller"];
         options?: never;
         head?: never;
         /**
-         * Change a reseller's name or commission, or suspend him
-         * @description Only the members that are sent change, from the next request on. A commission applies to keys that are generated after
-         *     it. Under `suspended: true` his tokens can still look, and every change gets 403 `RESELLER_SUSPENDED`; the keys that he
-         *     has generated go on working.
+         * Update a reseller
+         * @description Changes the name or the commission of a reseller, or suspends them. Only the members that you send change,
+         *     from the next request on. A commission applies to keys that are generated afterwards. With
+         *     `suspended: true`, the reseller's tokens can still read, every change returns 403 `RESELLER_SUSPENDED`, and
+         *     the reseller's keys still work.
          */
         patch: operations["updateReseller"];
         trace?: never;
@@ -2583,7 +2660,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -2591,15 +2668,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what keys cost a reseller
-         * @description All of them, at most 500: by application, by the rank of the tier, by duration. Prices of deleted applications, and of
-         *     tiers that an application no longer has, are left out.
+         * List the prices of a reseller
+         * @description Lists all prices, at most 500, by application, rank of the tier, and duration. Prices of deleted
+         *     applications, and of tiers that an application no longer has, are excluded.
          */
         get: operations["listResellerPrices"];
         /**
-         * Set what keys cost a reseller
-         * @description The whole list: what is not in it can no longer be generated. `price` is that of one key before the commission; `cost`
-         *     is what he pays. Applications and tiers must be your own, and each application, tier and duration may appear once.
+         * Set the prices of a reseller
+         * @description Replaces the whole list. The reseller can no longer generate keys that are not in it. `price` is the price
+         *     of one key before the commission, and `cost` is what the reseller pays. Applications and tiers must be your
+         *     own, and each combination of application, tier, and duration can appear once.
          */
         put: operations["setResellerPrices"];
         post?: never;
@@ -2615,7 +2693,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -2625,10 +2703,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add to a reseller's balance
-         * @description Writes an entry of the ledger. `amount` is above 0, in units of the reseller's currency, and one that the currency
-         *     cannot hold is refused. What the reseller owes of payments that were taken back is paid from it at once, with an entry of
-         *     kind `reversal`.
+         * Credit the balance of a reseller
+         * @description Adds an entry to the ledger. `amount` is above 0, in units of the reseller's currency, with no more decimals
+         *     than the currency has. If the reseller owes money from reversed payments, the credit covers it first, with
+         *     an entry of kind `reversal`.
          */
         post: operations["creditReseller"];
         delete?: never;
@@ -2643,7 +2721,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -2653,9 +2731,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take from a reseller's balance
-         * @description Writes an entry of the ledger, whose `amount` is negative. `amount` of the request is above 0. More than there is gets 409
-         *     `INSUFFICIENT_BALANCE` and changes nothing: a balance is never below zero.
+         * Debit the balance of a reseller
+         * @description Adds an entry with a negative `amount` to the ledger. `amount` of the request is above 0. An amount above
+         *     the balance returns 409 `INSUFFICIENT_BALANCE` and changes nothing: a balance is never negative.
          */
         post: operations["debitReseller"];
         delete?: never;
@@ -2670,7 +2748,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -2678,10 +2756,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a reseller's ledger
-         * @description Every change of the balance, newest first, in pages. Entries are only ever added, each in the transaction of what it
-         *     tells: the balance is the sum of all amounts, and `balance` of an entry the sum up to it. What belongs together has the
-         *     same `reference`: the price of keys and the commission on it.
+         * List the ledger of a reseller
+         * @description Lists every change of the balance, newest first, in pages. Entries never change, and each one is written in
+         *     the transaction of its change: the balance is the sum of all amounts, and `balance` of an entry is the sum
+         *     up to that entry. Related entries share a `reference`, such as the price of keys and the commission on it.
          */
         get: operations["listResellerLedger"];
         put?: never;
@@ -2698,7 +2776,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -2706,16 +2784,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a reseller's tokens
-         * @description Newest first, in pages; those that ended within the last 30 days among them.
+         * List the tokens of a reseller
+         * @description Lists the tokens, including those that expired within the last 30 days, newest first, in pages.
          */
         get: operations["listResellerTokens"];
         put?: never;
         /**
          * Create a token for a reseller
-         * @description A bearer token for the operations under `/api/v2/dev/reseller`, and for nothing else: `read` to look, `write` to generate
-         *     keys. It has the scopes that are named, of those of the token that makes it, and ends at `expires_at` (null is never),
-         *     not after its maker. `token` is shown in this answer only.
+         * @description Creates a bearer token for the operations under `/api/v2/dev/reseller` only: `read` to read, and `write` to
+         *     generate keys. The new token has the scopes that you name, which the token of this request must also have.
+         *     It expires at `expires_at` (null is never), no later than the token of this request. `token` is returned
+         *     only once, in this response.
          */
         post: operations["createResellerToken"];
         delete?: never;
@@ -2730,12 +2809,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
                 /**
-                 * @description The API token's identifier.
+                 * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
                 token_id: components["parameters"]["TokenId"];
@@ -2746,8 +2825,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke a reseller's token
-         * @description No request that begins after the answer is let in with it, on any node.
+         * Revoke a token of a reseller
+         * @description When this operation returns, no node accepts the token for new requests.
          */
         delete: operations["deleteResellerToken"];
         options?: never;
@@ -2763,9 +2842,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read your balance, your commission and your prices
-         * @description For a reseller, by a token that the developer has made for him. `cost` of a price is what you pay for one key: `price`
-         *     less your commission.
+         * Retrieve your reseller account
+         * @description Returns your balance, your commission, and your prices, for a token that the developer created for you.
+         *     `cost` of a price is what you pay for one key: `price` minus your commission.
          */
         get: operations["getOwnReseller"];
         put?: never;
@@ -2784,21 +2863,26 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the licence keys that you have generated
-         * @description Newest first, in pages; what is given must match exactly. Keys of deleted applications are left out.
+         * List the license keys that you generated
+         * @description Lists the license keys that match all given filters exactly, newest first, in pages. Keys of deleted
+         *     applications are excluded.
          */
         get: operations["listResellerLicenses"];
         put?: never;
         /**
-         * Buy licence keys
-         * @description Generates `amount` keys and takes their cost off your balance: all of it or nothing. The ledger has your commission and
-         *     the full price as two entries. `app_id`, `tier` and `duration_days` are those of one of your prices; anything else gets
-         *     404 `PRICE_NOT_FOUND`, whether or not it exists. The price and the commission of the moment count.
+         * Buy license keys
+         * @description Generates `amount` keys and deducts their cost from your balance, either all of them or none. The ledger
+         *     gets two entries: the full price and your commission. `app_id`, `tier`, and `duration_days` must match one
+         *     of your prices. Anything else returns 404 `PRICE_NOT_FOUND`, whether or not it exists. The current price and
+         *     commission apply.
          *
-         *     When the balance is too low: 402 `INSUFFICIENT_BALANCE`, and nothing was made. No payment can be sent along; the
-         *     developer adds to the balance. 403 `QUOTA_EXCEEDED` when the developer's plan has no room for so many keys. More than two generations at once get 429 `TOO_MANY_REQUESTS`.
+         *     If the balance is too low, the operation returns 402 `INSUFFICIENT_BALANCE` and generates nothing. You
+         *     cannot send a payment with the request: the developer adds to the balance. If the developer's plan does not
+         *     allow that many keys, the operation returns 403 `QUOTA_EXCEEDED`. More than two generations at a time return
+         *     429 `TOO_MANY_REQUESTS`.
          *
-         *     Send an `Idempotency-Key`: when the answer is lost, the same request gets it again, and nothing is charged twice.
+         *     Send an `Idempotency-Key`: if the response is lost, the same request returns it again without another
+         *     charge.
          */
         post: operations["createResellerLicenses"];
         delete?: never;
@@ -2813,7 +2897,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of a licence that the reseller has generated.
+                 * @description The identifier of a license that the reseller generated.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["ResellerLicenseId"];
@@ -2823,10 +2907,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an unused licence key back
-         * @description For a key that was not sold, or got into wrong hands: it is gone for good, and what was paid for it is added to your
-         *     balance. The ledger has the full price, and below 0 the commission, as two entries. A key that was redeemed, banned or
-         *     paused gets 409 `LICENSE_NOT_REFUNDABLE`; one that is not yours the same 404 as one that does not exist.
+         * Return an unused license key
+         * @description Returns a key that was not sold or was leaked: the key is permanently deleted, and its cost is added to your
+         *     balance. The ledger gets two entries: the full price and the negative commission. A redeemed, banned, or
+         *     paused key returns 409 `LICENSE_NOT_REFUNDABLE`. A key of another reseller returns 404, like a key that does
+         *     not exist.
          */
         post: operations["refundResellerLicense"];
         delete?: never;
@@ -2843,9 +2928,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List every change of your balance
-         * @description Newest first, in pages. Entries are only ever added: the balance is the sum of all amounts, and `balance` of an entry
-         *     the sum up to it.
+         * List the changes of your balance
+         * @description Lists the entries of your ledger, newest first, in pages. Entries never change: the balance is the sum of
+         *     all amounts, and `balance` of an entry is the sum up to that entry.
          */
         get: operations["listOwnLedger"];
         put?: never;
@@ -2864,8 +2949,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the users who have redeemed your keys
-         * @description Newest first, in pages. It shows the name and the subscription of each, and nothing else of them.
+         * List the users of your license keys
+         * @description Lists the users who redeemed your keys, newest first, in pages. The response has only their names and
+         *     subscriptions.
          */
         get: operations["listResellerUsers"];
         put?: never;
@@ -2882,7 +2968,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of a user who has redeemed one of the reseller's keys.
+                 * @description The identifier of a user who redeemed one of the reseller's keys.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["ResellerUserId"];
@@ -2892,9 +2978,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Unbind a user of yours from his machine
-         * @description For a user who has redeemed one of your keys and has a new machine: his sessions end, and his next login binds the
-         *     machine that it comes from. Everybody else gets the same 404 as a user who does not exist.
+         * Unbind the machine of one of your users
+         * @description Ends the sessions of a user who redeemed one of your keys. The user's next login binds the machine that it
+         *     comes from. Other users return 404, like users who do not exist.
          */
         post: operations["resetResellerUserHwid"];
         delete?: never;
@@ -2909,7 +2995,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -2917,14 +3003,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened in an application
-         * @description Every change of state, in the order of publication, which for one user, session or licence is the order in which it
-         *     happened. A consumer that comes back passes `last_event_id` of the answer before as `after`, again and again while
-         *     `has_more` is true, and misses nothing as long as that event is kept (30 days, unless the operator chose otherwise);
-         *     after that it gets 404 `EVENT_NOT_FOUND` and begins without `after`. `order=desc` begins with the newest one,
-         *     and `after` then means what comes behind that event in this order: what is older.
+         * List the events of an application
+         * @description Lists every change of state in the order of publication. For one user, session, or license, that is the
+         *     order in which the changes happened. To resume, pass `last_event_id` of the previous response as `after`,
+         *     and repeat while `has_more` is true. You miss no event as long as that event is kept, which is 30 days by
+         *     default. After that, the operation returns 404 `EVENT_NOT_FOUND`: start again without `after`. With
+         *     `order=desc`, the newest events come first, and `after` continues with older events.
          *
-         *     Receivers must tolerate types that they do not know. An event is listed shortly after its change, when it is published.
+         *     Receivers must tolerate unknown types. An event is listed once it is published, shortly after its change.
          */
         get: operations["listEvents"];
         put?: never;
@@ -2941,7 +3027,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -2949,18 +3035,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what happens in an application
-         * @description Server-sent events (WHATWG HTML, section 9.2): `id` is the event's, `event` its type, `data` the event as
-         *     listEvents shows it, in JSON. A stream begins with now. A client that was cut off sends `Last-Event-ID`, as browsers'
-         *     `EventSource` does by itself, and gets what it missed, then what happens, without gap or repetition. When that event
-         *     is no longer kept, or never was one of this application, the stream begins with an event of type `stream.reset`: read
-         *     the state anew by other means. Its first lines carry an `id` without an event, so that a client that was cut off
-         *     before its first event can resume as well.
+         * Stream the events of an application
+         * @description Sends server-sent events (WHATWG HTML, section 9.2). `id` is the identifier of the event, `event` its type,
+         *     and `data` the event as listEvents returns it, in JSON. A stream starts with new events. A client that was
+         *     disconnected sends `Last-Event-ID`, as the `EventSource` of browsers does by itself. It then receives the
+         *     events that it missed and the new ones, without gaps or repetitions. If that event is no longer kept, or
+         *     does not belong to this application, the stream starts with an event of type `stream.reset`: reload the
+         *     state by other means. The first lines of a stream have an `id` without an event, so that a client that was
+         *     disconnected before its first event can also resume.
          *
-         *     A comment every 15 seconds keeps the connection alive. The stream ends when the token does (noticed within 15
-         *     seconds), when the application is deleted and when the service stops; it is cut when nobody reads it for 45 seconds.
-         *     One API token, and one signed-in developer, has at most 10 streams on one node, and a developer with all of his
-         *     tokens 100: above that 429.
+         *     A comment every 15 seconds keeps the connection alive. The stream ends when the token expires or is revoked
+         *     (within 15 seconds), when the application is deleted, and when the service stops. The service disconnects
+         *     clients that read nothing for 45 seconds. Each API token and each signed-in developer can have at most 10
+         *     streams on one node, and a developer with all their tokens can have 100. Above that, the operation returns
+         *     429.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -2977,7 +3065,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -2985,29 +3073,31 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an application's webhook endpoints
-         * @description Newest first, in pages; disabled ones among them.
+         * List the webhook endpoints of an application
+         * @description Lists the endpoints, including disabled ones, newest first, in pages.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Every event of the application whose type is in `types` (`*` is every type) is sent to `url` by POST, in the form of
-         *     [Standard Webhooks](https://www.standardwebhooks.com): the headers `webhook-id` (the event's id, the same at every
-         *     attempt), `webhook-timestamp` and `webhook-signature`, and a JSON body `{id, type, timestamp, app_id, user_id, data}`.
-         *     Verify the signature with `secret`, which is shown in this answer and at rotation only.
+         * @description Sends every event of the application whose type is in `types` (`*` is every type) to `url` by POST, in the
+         *     form of [Standard Webhooks](https://www.standardwebhooks.com): the headers `webhook-id` (the event's id,
+         *     which stays the same for every attempt), `webhook-timestamp`, and `webhook-signature`, and a JSON body
+         *     `{id, type, timestamp, app_id, user_id, data}`. Verify the signature with `secret`, which is returned only
+         *     in this response and by rotations.
          *
-         *     Any 2xx within 15 seconds is success. Everything else, redirects included, is tried again after 5 s, 5 min, 30 min, 2 h,
-         *     5 h, 10 h, 14 h, 20 h and 24 h, each up to a tenth later; `Retry-After` of a 429 or 503 puts it off further, by a day at
-         *     most. 410 disables the endpoint at once. An endpoint that nothing has reached for 3 days is disabled with the event
-         *     `webhook.disabled` for the others.
+         *     A 2xx response within 15 seconds is a success. After any other result, including redirects, the service
+         *     retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, and 24 h, each plus up to 10%. `Retry-After`
+         *     of a 429 or 503 extends the delay by up to one day. A 410 disables the endpoint immediately. After 3 days
+         *     without a success, the endpoint is disabled, and other endpoints receive the event `webhook.disabled`.
          *
-         *     Delivery is at least once: the same `webhook-id` may come again. Order is not promised: a retry comes after later events.
-         *     An endpoint is not told of its own changes.
+         *     Events are delivered at least once: the same `webhook-id` may arrive again. Their order is not guaranteed,
+         *     because a retry arrives after later events. An endpoint receives no events about changes to itself.
          *
-         *     `url` is http or https, without credentials, on port 80, 443 or one above 1023. Private, loopback, link-local and other
-         *     addresses that are not public are never reached, whatever the name resolves to; redirects are not followed. An
-         *     application has at most 20 endpoints: 403 `QUOTA_EXCEEDED`.
+         *     `url` is http or https, without credentials, on port 80, 443, or above 1023. The service never connects to
+         *     private, loopback, link-local, or other non-public addresses, regardless of what the host name resolves to,
+         *     and does not follow redirects. An application can have 20 endpoints. Above that, the operation returns 403
+         *     `QUOTA_EXCEEDED`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -3022,12 +3112,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -3035,23 +3125,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one webhook endpoint
-         * @description `failing_since` is the first failure after the last success; `disabled_reason` says why the service has disabled it.
+         * Retrieve a webhook endpoint
+         * @description Returns the endpoint. `failing_since` is the time of the first failure after the last success.
+         *     `disabled_reason` is the reason why the service disabled the endpoint.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook endpoint
-         * @description Nothing is sent to it any more; its deliveries are gone with it.
+         * @description Deletes the endpoint with its deliveries. The service sends nothing more to it.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
-         * Change a webhook endpoint
-         * @description Only the members that are sent change. While an endpoint is disabled it gets no new events; what was still to be delivered
-         *     waits until it is enabled again. Enabling it forgets past failures; `replayWebhookEvents` sends what it has missed.
+         * Update a webhook endpoint
+         * @description Changes only the members that you send. A disabled endpoint receives no new events, and its pending
+         *     deliveries wait until you enable it again. Enabling an endpoint clears its failures. Use
+         *     `replayWebhookEvents` to send the events that it missed.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -3062,12 +3154,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -3077,9 +3169,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace the secret of a webhook endpoint
-         * @description For `overlap_seconds` (a day unless told; 0 for a secret that has leaked) the old secret signs too: `webhook-signature`
-         *     then holds two signatures, and either secret verifies. A rotation within the overlap ends the secret before.
+         * Rotate the secret of a webhook endpoint
+         * @description Returns a new secret. For `overlap_seconds` (1 day by default, 0 for a leaked secret), the previous secret
+         *     also signs: `webhook-signature` then has two signatures, and either secret verifies one of them. Another
+         *     rotation during the overlap ends the previous secret.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -3094,12 +3187,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -3110,8 +3203,9 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to a webhook endpoint
-         * @description Sends `webhook.test` to this endpoint alone, whatever its `types`, once and without retries; `getWebhookDelivery` shows
-         *     what came of it. It is no event of the application: nobody else sees it.
+         * @description Sends `webhook.test` only to this endpoint, regardless of its `types`, once and without retries.
+         *     `getWebhookDelivery` returns the result. The test is not an event of the application: no other receiver sees
+         *     it.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -3126,12 +3220,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -3141,11 +3235,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send the events of a time again
-         * @description Sends every event from `since` until before `until` (the present when left out) whose type the endpoint takes, the
-         *     oldest first, whether it was delivered before or not; `webhook-id` is the event's own, so that a receiver recognises
-         *     what it has. One request looks through at most 10,000 events: send `next_cursor`, when it is not null, with the
-         *     same `since` and `until` for the rest.
+         * Replay the events of a period
+         * @description Sends every event from `since` until before `until` (now by default) whose type is in the endpoint's
+         *     `types`, oldest first, regardless of earlier deliveries. `webhook-id` is the event's own, so that a receiver
+         *     can recognize events that it already has. One request covers at most 10,000 events: if `next_cursor` is not
+         *     null, send it with the same `since` and `until` to continue.
          */
         post: operations["replayWebhookEvents"];
         delete?: never;
@@ -3160,12 +3254,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -3174,7 +3268,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook endpoint
-         * @description Newest first, in pages. Deliveries are kept for 30 days.
+         * @description Lists the deliveries, newest first, in pages. Deliveries are kept for 30 days.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -3191,17 +3285,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
                 /**
-                 * @description The delivery's identifier.
+                 * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
                 delivery_id: components["parameters"]["DeliveryId"];
@@ -3209,8 +3303,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one delivery and its attempts
-         * @description With what was sent, and of each answer the first KiB as text.
+         * Retrieve a delivery and its attempts
+         * @description Returns the delivery with the payload, and with the first KiB of each response as text.
          */
         get: operations["getWebhookDelivery"];
         put?: never;
@@ -3227,17 +3321,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
                 /**
-                 * @description The delivery's identifier.
+                 * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
                 delivery_id: components["parameters"]["DeliveryId"];
@@ -3247,8 +3341,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a delivery again
-         * @description As a new delivery of the same event with attempts of its own, whatever became of the first one.
+         * Replay a delivery
+         * @description Sends the event again, as a new delivery with its own attempts, regardless of the result of the first
+         *     delivery.
          */
         post: operations["replayWebhookDelivery"];
         delete?: never;
@@ -3263,7 +3358,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -3271,14 +3366,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what happened in an application, day by day
-         * @description Series for charts: `days` names the days from `from` to `to`, both included, and every array in `series` has one
-         *     number for each of them, zeros included. Days are those of UTC. What is left out is the last 30 days; 366 days can be
-         *     asked for at once, and days to come are left out of the answer.
+         * Retrieve the statistics of an application
+         * @description Returns series for charts. `days` names the days from `from` to `to`, both included, and every array in
+         *     `series` has one number for each day, including zeros. Days are in UTC. By default, the operation returns
+         *     the last 30 days. You can request up to 366 days. The response excludes days in the future.
          *
-         *     Everything counts a second after it happened at the latest. `users.total` and `live_sessions` are the numbers at
-         *     the end of a day, and of today those at this moment. `logins.by_version` has the 20 versions with the most logins
-         *     in these days, `other_versions` all others. Of one day at most 100 versions are told apart.
+         *     Each number is up to date within a second. `users.total` and `live_sessions` are the numbers at the end of a
+         *     day, or right now for today. `logins.by_version` has the 20 versions with the most logins in these days, and
+         *     `other_versions` has the rest. For one day, at most 100 versions are distinguished.
          */
         get: operations["getStatistics"];
         put?: never;
@@ -3299,17 +3394,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Open a page on which a plan or a pack can be paid
-         * @description Plans are those of `GET /api/v1/client/plans`: subscriptions to be on, packs of licence keys on top of the plan's quota, and
-         *     packs of balance for a reseller. `plan_name` is the name of one, or its `id`. With `period` it is the plan of that name that is
-         *     paid by the month or the year; without it the monthly one, else the one that is paid once. An unknown one gets 400
-         *     `PLAN_NOT_FOUND`, and one that would be paid for nothing 400 `PLAN_NOT_APPLICABLE`: what costs nothing, a second subscription
-         *     (change the one that runs with `PATCH /api/v2/dev/subscription`), licence keys for a plan that does not limit them, balance in
-         *     another currency than the reseller's; so does one of a price that the payment processor never takes.
+         * Create a checkout
+         * @description Opens a payment page for a plan or a pack from `GET /api/v1/client/plans`: a subscription, a pack of license
+         *     keys in addition to the plan's quota, or a pack of balance for a reseller. `plan_name` is the name or the
+         *     `id` of the plan. `period` selects the monthly or the yearly plan of that name. The default is the monthly
+         *     one, or else the one that is paid once. An unknown plan returns 400 `PLAN_NOT_FOUND`. The operation returns
+         *     400 `PLAN_NOT_APPLICABLE` for a purchase without effect: a free plan, a second subscription (use
+         *     `PATCH /api/v2/dev/subscription` to change the current one), license keys for a plan that does not limit
+         *     them, balance in another currency than the reseller's, or a price that the payment processor never accepts.
          *
-         *     The payment itself happens on `url`, for an hour. Nothing is granted when the payer comes back from there, but as soon as the
-         *     payment processor's signed notice has arrived: `GET /api/v2/dev/checkouts/{checkout_id}`, with `sessionId`, says whether it has.
-         *     While the processor cannot be reached: 503 with `Retry-After`.
+         *     The payer pays at `url`, within one hour. The purchase is granted when the payment processor's signed event
+         *     arrives, not when the payer returns from the page. `GET /api/v2/dev/checkouts/{checkout_id}` with
+         *     `sessionId` returns the state. While the processor cannot be reached, the operation returns 503 with
+         *     `Retry-After`.
          */
         post: operations["createCheckout"];
         delete?: never;
@@ -3324,7 +3421,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The checkout's identifier: `sessionId` of its answer.
+                 * @description The identifier of the checkout: `sessionId` of its response.
                  * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
                  */
                 checkout_id: components["parameters"]["CheckoutId"];
@@ -3332,9 +3429,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what has become of a checkout
-         * @description `paid` means that the payment processor has said so and everything that was bought is granted. `processing`: the payer's bank
-         *     takes its time, which can be days. A payment that failed can be tried again on the same page until it has expired.
+         * Retrieve a checkout
+         * @description Returns the state of the checkout. `paid` means that the payment processor has confirmed the payment and
+         *     everything is granted. `processing` means that the payer's bank is still processing the payment, which can
+         *     take days. After a failed payment, the payer can try again on the same page until it expires.
          */
         get: operations["getCheckout"];
         put?: never;
@@ -3353,10 +3451,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the plan that was paid for
-         * @description The plan that the developer is on because of a payment, and until when it is paid. On the free plan: 404
-         *     `SUBSCRIPTION_NOT_FOUND`. When a plan has ended or was changed, the quotas of the new one hold at once; applications that have
-         *     more than it allows go on for 14 days, and then their logins get 403 `QUOTA_EXCEEDED`.
+         * Retrieve the subscription of the developer
+         * @description Returns the plan that the developer pays for, and the end of the paid period. On the free plan, the
+         *     operation returns 404 `SUBSCRIPTION_NOT_FOUND`. When a plan ends or changes, the new quotas apply
+         *     immediately. Applications that exceed them work for another 14 days. After that, their logins return 403
+         *     `QUOTA_EXCEEDED`.
          */
         get: operations["getSubscription"];
         put?: never;
@@ -3365,11 +3464,12 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Move to another plan, or cancel
-         * @description `plan_name` and `period` move a running subscription to another plan that is paid by the month or the year, as in a checkout. The payment
-         *     processor credits what is left of the old one and takes the difference at once; when it cannot, 402 `PAYMENT_DECLINED` and
-         *     nothing has changed. The plan changes when its notice arrives, a moment later. `cancel_at_period_end` lets the subscription
-         *     end with the period that is paid, or go on after all.
+         * Update the subscription of the developer
+         * @description Changes the plan of a subscription, or cancels it. `plan_name` and `period` select another monthly or yearly
+         *     plan, as in a checkout. The payment processor credits the rest of the current plan and collects the
+         *     difference immediately. If it cannot, the operation returns 402 `PAYMENT_DECLINED`, and nothing changes. The
+         *     plan changes when the processor's event arrives, a moment later. `cancel_at_period_end` ends the
+         *     subscription after the paid period, or, if false, continues it.
          */
         patch: operations["updateSubscription"];
         trace?: never;
@@ -3382,8 +3482,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was paid
-         * @description Newest first, in pages: every payment of the developer, and every renewal that could not be taken, with what was given back of it.
+         * List the invoices of the developer
+         * @description Lists every payment of the developer, and every renewal that could not be collected, with their refunds,
+         *     newest first, in pages.
          */
         get: operations["listInvoices"];
         put?: never;
@@ -3404,16 +3505,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a notice of the payment processor
-         * @description For the payment processor alone: its signed messages about what was paid, refunded or disputed, which settle purchases. The
-         *     signature covers the raw bytes of the body, is checked first, and may be 5 minutes old: otherwise 400 `INVALID_PAYMENT_NOTICE`, as for a
-         *     notice that is meant for another account. A notice has its effect once, however often it comes and in whichever order.
+         * Receive an event of the payment processor
+         * @description Processes the signed events of the payment processor about payments, refunds, and disputes, which settle
+         *     purchases. The signature covers the raw bytes of the body, is verified first, and can be at most 5 minutes
+         *     old. Otherwise, or if the event is for another account, the operation returns 400 `INVALID_PAYMENT_EVENT`.
+         *     Each event takes effect once, regardless of repetitions and order.
          *
-         *     With Stripe this is the address of the webhook endpoint (header `Stripe-Signature`), with the events `checkout.session.*`,
-         *     `customer.subscription.*`, `invoice.paid`, `invoice.payment_failed`, `charge.refunded` and `charge.dispute.*`. The embedded
-         *     test processor signs by Standard Webhooks.
+         *     With Stripe, use this address for a webhook endpoint (header `Stripe-Signature`) with the events
+         *     `checkout.session.*`, `customer.subscription.*`, `invoice.paid`, `invoice.payment_failed`,
+         *     `charge.refunded`, and `charge.dispute.*`. The embedded test processor signs by Standard Webhooks.
          */
-        post: operations["receivePaymentNotice"];
+        post: operations["receivePaymentEvent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3428,18 +3530,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List every plan, archived ones too
-         * @description Newest first, in pages. `GET /api/v1/client/plans` lists those that are sold.
+         * List all plans
+         * @description Lists all plans, including archived ones, newest first, in pages. `GET /api/v1/client/plans` lists the plans
+         *     that are for sale.
          */
         get: operations["listAllPlans"];
         put?: never;
         /**
-         * Sell a plan or a pack
-         * @description `kind` is `subscription` for a plan to be on, with its quotas; `license_quota` for a pack that adds `licenses` to what the plan
-         *     allows; `reseller_balance` for a pack that adds `balance` to a reseller's balance. Packs are paid once: their `period` is
-         *     `lifetime`. Of one name there can be one plan for each period: with another one 409 `PLAN_NAME_TAKEN`. What was sold stays as it was
-         *     sold; kind, currency, period and what a pack adds never change. `price` must be an amount that the payment processor takes: of
-         *     currencies with three decimals Stripe takes two.
+         * Create a plan
+         * @description Creates a plan or a pack and puts it up for sale. `kind` is `subscription` for a plan with quotas,
+         *     `license_quota` for a pack that adds `licenses` to what the plan allows, or `reseller_balance` for a pack
+         *     that adds `balance` to a reseller's balance. Packs are paid once: their `period` is `lifetime`. A name can
+         *     have one plan for each period. A second one returns 409 `PLAN_NAME_TAKEN`. Later changes do not affect what
+         *     was sold. The kind, the currency, the period, and what a pack adds never change. `price` must be an amount
+         *     that the payment processor accepts: for currencies with three decimals, Stripe accepts two.
          */
         post: operations["createPlan"];
         delete?: never;
@@ -3454,7 +3558,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The plan's identifier.
+                 * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
                 plan_id: components["parameters"]["PlanId"];
@@ -3462,24 +3566,24 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a plan
-         * @description Also one that is not sold any more.
+         * Retrieve a plan
+         * @description Returns the plan, even if it is no longer for sale.
          */
         get: operations["getPlan"];
         put?: never;
         post?: never;
         /**
-         * Sell a plan no longer
-         * @description Whoever is on it stays on it, and its subscriptions are renewed. The plan that everybody begins with cannot be archived: 409
-         *     `PLAN_IN_USE`.
+         * Archive a plan
+         * @description Stops selling the plan. Developers on the plan stay on it, and their subscriptions are renewed. The plan
+         *     that developers start on cannot be archived and returns 409 `PLAN_IN_USE`.
          */
         delete: operations["archivePlan"];
         options?: never;
         head?: never;
         /**
-         * Change a plan
-         * @description Quotas change at once for everybody who is on the plan. The price is for whoever buys it from now on; running subscriptions go on
-         *     at theirs. Members that are left out stay as they are.
+         * Update a plan
+         * @description Changes only the members that you send. Quotas change immediately for all developers on the plan. The price
+         *     applies to future purchases, and current subscriptions keep theirs.
          */
         patch: operations["updatePlan"];
         trace?: never;
@@ -3492,8 +3596,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was paid, of all developers
-         * @description Newest first, in pages; with `developer_id` those of one developer.
+         * List the invoices of all developers
+         * @description Lists the invoices, newest first, in pages. With `developer_id`, it lists the invoices of one developer.
          */
         get: operations["listAllInvoices"];
         put?: never;
@@ -3510,7 +3614,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The invoice's identifier.
+                 * @description The identifier of the invoice.
                  * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
                  */
                 invoice_id: components["parameters"]["InvoiceId"];
@@ -3520,11 +3624,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give money back
-         * @description Has the payment processor refund `amount`, in units of the invoice's currency; all that is left when it is left out. What was
-         *     bought with it is taken back when the processor's notice arrives: a plan when its period is refunded in full, of a pack the same
-         *     part as of its price. What a reseller has spent already is owed, and is taken from what comes onto his balance later. More than
-         *     is left, and what was not paid, gets 409 `INVOICE_NOT_REFUNDABLE`.
+         * Refund an invoice
+         * @description Instructs the payment processor to refund `amount`, in units of the invoice's currency, or the whole
+         *     remaining amount by default. When the processor's event arrives, the service revokes what was bought: a plan
+         *     once its period is fully refunded, and the same share of a pack as of its price. If a reseller has already
+         *     spent the balance, the rest is owed and is deducted from later payments. An amount above the remaining one,
+         *     or an unpaid invoice, returns 409 `INVOICE_NOT_REFUNDABLE`.
          */
         post: operations["refundInvoice"];
         delete?: never;
@@ -3541,10 +3646,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search what concerns no developer in the audit log
-         * @description What was done with the administrator's token, and by agents that nobody has claimed: by whom, from which address, to what.
-         *     What concerns a developer, such as a refund of what he has paid, is in his own audit log. Newest first, in pages; what is given
-         *     must match exactly.
+         * Search the audit log of the service
+         * @description Lists the actions of the administrator's token, and of agents that were never claimed: who made them, from
+         *     which address, and on what. Actions that concern a developer, such as a refund, are in the developer's audit
+         *     log. The newest entries come first, in pages. Filters match exactly.
          */
         get: operations["listAdministratorAuditLog"];
         put?: never;
@@ -3563,17 +3668,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the keys that sign
-         * @description Those in `/.well-known/jwks.json`: a `pending` key will sign soon, the `signing` one of its algorithm signs, a
-         *     `retired` one has signed what is still good.
+         * List the signing keys
+         * @description Lists the keys in `/.well-known/jwks.json`. A `pending` key starts to sign soon, the `signing` key of each
+         *     algorithm signs now, and the signatures of a `retired` key may still be valid.
          */
         get: operations["listSigningKeys"];
         put?: never;
         /**
-         * Rotate the keys that sign
-         * @description Makes a new key of each algorithm. It is published at once and signs ten minutes later, so that nobody meets a key
-         *     that he does not know; the key of before is published until nothing that it signed is good any more. Keys are
-         *     rotated by themselves every 90 days.
+         * Rotate the signing keys
+         * @description Creates a new key for each algorithm. The service publishes it immediately and signs with it after ten
+         *     minutes, so that clients know the key by then. The previous key stays published until its last signature
+         *     expires. The service also rotates the keys by itself every 90 days.
          */
         post: operations["rotateSigningKeys"];
         delete?: never;
@@ -3588,7 +3693,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The key's identifier: its `kid`.
+                 * @description The identifier of the key: its `kid`.
                  * @example 5Lw2pQ8vX1k
                  */
                 key_id: components["parameters"]["KeyId"];
@@ -3599,9 +3704,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a key that is not to be trusted
-         * @description For an emergency. Everything that it has signed is refused within a minute, on every node; developers and agents
-         *     sign in anew. Where it was the one that signs, another one takes over at once.
+         * Remove a compromised signing key
+         * @description Use this operation in an emergency. Within a minute, every node rejects all signatures of the key, and
+         *     developers and agents have to sign in again. If it was the signing key, another one replaces it immediately.
          */
         delete: operations["removeSigningKey"];
         options?: never;
@@ -3619,80 +3724,76 @@ export interface components {
             hwid?: components["schemas"]["Hwid"];
         };
         /**
-         * @description A plan to be on, or a pack that is bought on top of one.
+         * @description A plan that developers subscribe to, or a pack that they buy in addition to one.
          * @enum {string}
          */
         PlanKind: "subscription" | "license_quota" | "reseller_balance";
-        LogoutResult: {
-            status: components["schemas"]["Success"];
+        MessageResult: {
+            status: components["schemas"]["SuccessStatus"];
             message: string;
         };
         ApiToken: {
             token_id: string;
             name: string;
-            scopes: components["schemas"]["AgentScopes"];
+            scopes: components["schemas"]["GrantedScopes"];
             /** Format: date-time */
             expires_at: string | null;
             /** Format: date-time */
             created_at: string;
         };
-        CreatedApiToken: {
-            status: components["schemas"]["Success"];
-            /** @description Shown in this answer only. */
+        CreateApiTokenResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description Returned only once, in this response. */
             token: string;
         } & components["schemas"]["ApiToken"];
         ApiTokenList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ApiToken"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         AuditEntry: {
             audit_id: string;
-            /** @description The application that it is about. */
+            /** @description The application that the entry is about. */
             app_id: string | null;
             actor: {
                 /**
-                 * @description `service` is Latchkey itself.
+                 * @description The kind of actor. `service` is Latchkey itself.
                  * @enum {string}
                  */
                 kind: "developer" | "api_token" | "oauth_client" | "agent" | "reseller" | "service" | "administrator";
                 id: string;
-                /** @description Where the request came from. */
+                /** @description The address that the request came from. */
                 address: string;
             };
-            /** @description What was done, such as `user.banned`. */
+            /** @description The action, such as `user.banned`. */
             action: string;
-            /** @description The identifier of what it was done to. */
+            /** @description The identifier of the target of the action. */
             target: string | null;
-            /** @description What belongs to it. */
+            /** @description The details of the action. */
             data: {
                 [key: string]: unknown;
             };
             /** Format: date-time */
             created_at: string;
         };
-        AuditLog: {
-            status: components["schemas"]["Success"];
+        AuditEntryList: {
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["AuditEntry"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        DeletionResult: {
-            status: components["schemas"]["Success"];
+        EndSessionsResult: {
+            status: components["schemas"]["SuccessStatus"];
             message: string;
-        };
-        EndedSessions: {
-            status: components["schemas"]["Success"];
-            message: string;
-            /** @description How many there were. */
+            /** @description The number of sessions that ended. */
             ended: number;
         };
         Ban: {
             ban_id: string;
             /** @enum {string} */
             kind: "user" | "hardware" | "network";
-            /** @description The user who is banned, or whose machine is. */
+            /** @description The banned user, or the user of the banned machine. */
             user_id: string | null;
-            /** @description In CIDR form; of an address all bits count. */
+            /** @description The network in CIDR form. A single address has its full prefix length. */
             network: string | null;
             reason: string | null;
             /** Format: date-time */
@@ -3701,29 +3802,29 @@ export interface components {
             created_at: string;
         };
         BanResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Ban"];
         ClientFile: {
             name: string;
             version: string | null;
             /**
              * Format: int64
-             * @description In bytes.
+             * @description The size in bytes.
              */
             size: number;
-            /** @description Of the content. */
+            /** @description The SHA-256 of the content. */
             sha256: string;
             /**
              * Format: date-time
-             * @description When content or settings changed last.
+             * @description The time of the last change to the content or the settings.
              */
             updated_at: string;
         };
-        /** @description In units of the currency, with no more decimals than it has. */
+        /** @description An amount in units of the currency, with no more decimals than the currency has. */
         Money: number;
-        /** @description ISO 4217; a code that no currency has is refused. */
+        /** @description An ISO 4217 currency code. Unknown codes are rejected. */
         Currency: string;
-        /** @description What the reseller keeps of each price, in percent, with at most 2 decimals. */
+        /** @description The percentage of each price that the reseller keeps, with at most 2 decimals. */
         CommissionMargin: number;
         Reseller: {
             reseller_id: string;
@@ -3731,13 +3832,13 @@ export interface components {
             currency: components["schemas"]["Currency"];
             balance: components["schemas"]["Money"];
             /**
-             * @description What payments for the balance that were taken back, as by a refund or a dispute, have left open because the balance
-             *     was too low. Whatever comes onto the balance pays it first.
+             * @description The amount that reversed payments, such as refunds or disputes, left uncovered because the balance was
+             *     too low. Amounts added to the balance cover it first.
              */
             owed?: number;
             /**
-             * @description Only when there is any: what was paid and the balance, being full, does not hold. It comes onto it as soon as there
-             *     is room.
+             * @description Present only if it is not 0: the amount paid that exceeds the maximum balance. It moves to the balance
+             *     as soon as the balance has capacity.
              */
             waiting?: number;
             commission_margin: components["schemas"]["CommissionMargin"];
@@ -3746,47 +3847,49 @@ export interface components {
             created_at: string;
         };
         ResellerResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Reseller"];
-        /** @description Days that the key adds; null is a lifetime. */
-        PricedDays: number | null;
+        /** @description The number of days that the key adds. Null is a lifetime. */
+        LicenseDuration: number | null;
         ResellerPrice: {
             app_id: string;
             app_name: string;
             tier: string;
             duration_days: number | null;
             price: components["schemas"]["Money"];
-            /** @description What the reseller pays for a key: the price less the commission, rounded up. */
+            /** @description What the reseller pays for a key: the price minus the commission, rounded up. */
             cost: number;
         };
-        /** @description What it is for. The reseller and the developer both see it. */
+        /** @description The purpose of the change. The reseller and the developer can both see it. */
         LedgerNote: string | null;
         LedgerEntry: {
             entry_id: string;
             /**
-             * @description - `credit`, `debit`: the developer added or took money.
-             *     - `generation`, `refund`: the price of keys that were bought, or of one that was given back.
-             *     - `commission`: what the reseller keeps of that price, or, below 0, keeps no longer.
+             * @description The kind of change:
+             *
+             *     - `credit`, `debit`: the developer added or deducted money.
+             *     - `generation`, `refund`: the price of keys that the reseller bought, or of a key that they returned.
+             *     - `commission`: the part of that price that the reseller keeps, or, if negative, no longer keeps.
              *     - `top_up`: a payment for the balance.
-             *     - `reversal`: a payment for the balance that was taken back, or what was still owed of one.
+             *     - `reversal`: a reversed payment for the balance, or the uncovered rest of one.
              * @enum {string}
              */
             kind: "credit" | "debit" | "generation" | "refund" | "commission" | "top_up" | "reversal";
-            /** @description What the balance changed by; negative for what was taken. */
+            /** @description The change of the balance. It is negative for deductions. */
             amount: number;
-            /** @description After it. */
+            /** @description The balance after the change. */
             balance: number;
-            /** @description How many licences it paid for, or gave back. */
+            /** @description The number of licenses that were bought or returned. */
             licenses: number;
-            /** @description Of the licences. */
+            /** @description The application of the licenses. */
             app_id: string | null;
-            /** @description Of the licences. */
+            /** @description The tier of the licenses. */
             tier: string | null;
-            /** @description Of the licences; null is a lifetime. */
+            /** @description The duration of the licenses in days. Null is a lifetime. */
             duration_days: number | null;
             /**
-             * @description The identifier of the licence that was given back, of the first one that was generated, or of the invoice that was
-             *     paid. Entries that were written together have the same one.
+             * @description The identifier of the returned license, of the first generated license, or of the paid invoice. Entries
+             *     that were written together share it.
              */
             reference: string | null;
             note: string | null;
@@ -3794,16 +3897,16 @@ export interface components {
             created_at: string;
         };
         LedgerEntryList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["LedgerEntry"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        AgentScopes: ("read" | "write" | "auth:client" | "auth:dev" | "agent:register" | "agent:execute")[];
+        GrantedScopes: ("read" | "write" | "auth:client" | "auth:dev" | "agent:register" | "agent:execute")[];
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
              * Format: uri
-             * @description Names the kind of problem: a page of this service, or what a protocol calls it.
+             * @description The URI of the kind of problem: a page of this service, or the URI that a protocol defines.
              */
             type: string;
             title: string;
@@ -3814,47 +3917,47 @@ export interface components {
             /** @description The path of the request. */
             instance?: string;
             code?: string;
-            /** @description What to do about it. */
+            /** @description What to do about the problem. */
             hint?: string;
             /** Format: uri */
             docs_url?: string;
             /** Format: date-time */
             timestamp?: string;
             request_id?: string;
-            /** @description With `HWID_RESET_TOO_SOON`: the seconds of `Retry-After`. */
+            /** @description With `HWID_RESET_TOO_SOON`, the value of `Retry-After` in seconds. */
             retry_after?: number;
             /**
              * Format: date-time
-             * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
+             * @description With `TIMESTAMP_OUT_OF_RANGE`, the current time of the server.
              */
             server_time?: string;
-            /** @description With `INSUFFICIENT_SCOPE`: the scopes that are missing. */
+            /** @description With `INSUFFICIENT_SCOPE`, the missing scopes. */
             scope?: string;
-            /** @description With `PAYMENT_REQUIRED` and its kind: what access costs. */
+            /** @description With `PAYMENT_REQUIRED` and related codes, the price of access. */
             amount?: number;
-            /** @description Of `amount`. */
+            /** @description The currency of `amount`. */
             currency?: string;
-            /** @description What is sold for `amount`; with `err`, what is wrong with the token. */
+            /** @description What `amount` pays for. With `err`, what is wrong with the token. */
             description?: string;
-            /** @description Of agents: what auth.md calls it. */
+            /** @description For agents, the error code that auth.md defines. */
             error?: string;
             /**
              * Format: uri
-             * @description With `INTERACTION_REQUIRED`: where the claim is begun.
+             * @description With `INTERACTION_REQUIRED`, the URL that starts the claim.
              */
             claim_url?: string;
-            /** @description With `INTERACTION_REQUIRED`: names the claim. */
+            /** @description With `INTERACTION_REQUIRED`, the token that identifies the claim. */
             claim_token?: string;
             /** Format: date-time */
             claim_token_expires?: string;
-            /** @description With `INVALID_SECURITY_EVENT`: what RFC 8935 calls it. */
+            /** @description With `INVALID_SECURITY_EVENT`, the error code that RFC 8935 defines. */
             err?: string;
-            errors?: components["schemas"]["Faults"];
+            errors?: components["schemas"]["ValidationProblems"];
         };
-        /** @description The error model of clients whose `Accept` leaves `application/problem+json` out. */
+        /** @description The error model for clients whose `Accept` excludes `application/problem+json`. */
         LegacyError: {
             /**
-             * @description `fail` for 4xx, `error` for 5xx.
+             * @description `fail` for 4xx, and `error` for 5xx.
              * @enum {string}
              */
             status: "fail" | "error";
@@ -3870,45 +3973,46 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             request_id?: string;
-            /** @description With `HWID_RESET_TOO_SOON`: the seconds of `Retry-After`. */
+            /** @description With `HWID_RESET_TOO_SOON`, the value of `Retry-After` in seconds. */
             retry_after?: number;
             /**
              * Format: date-time
-             * @description With `TIMESTAMP_OUT_OF_RANGE`: the present.
+             * @description With `TIMESTAMP_OUT_OF_RANGE`, the current time of the server.
              */
             server_time?: string;
-            /** @description With `PAYMENT_REQUIRED` and its kind: what access costs. */
+            /** @description With `PAYMENT_REQUIRED` and related codes, the price of access. */
             amount?: number;
-            /** @description Of `amount`. */
+            /** @description The currency of `amount`. */
             currency?: string;
-            /** @description What is sold for `amount`; with `err`, what is wrong with the token. */
+            /** @description What `amount` pays for. With `err`, what is wrong with the token. */
             description?: string;
             /**
              * Format: uri
-             * @description With `INTERACTION_REQUIRED`: where the claim is begun.
+             * @description With `INTERACTION_REQUIRED`, the URL that starts the claim.
              */
             claim_url?: string;
-            /** @description With `INTERACTION_REQUIRED`: names the claim. */
+            /** @description With `INTERACTION_REQUIRED`, the token that identifies the claim. */
             claim_token?: string;
             /** Format: date-time */
             claim_token_expires?: string;
-            /** @description With `INVALID_SECURITY_EVENT`: what RFC 8935 calls it. */
+            /** @description With `INVALID_SECURITY_EVENT`, the error code that RFC 8935 defines. */
             err?: string;
-            errors?: components["schemas"]["Faults"];
+            errors?: components["schemas"]["ValidationProblems"];
         };
         /**
-         * @description The faults of a request that failed validation: all of them when there are at most 100. When there are more, the
-         *     first 100 are listed and `detail` says so.
+         * @description The problems of a request that failed validation. If there are more than 100, the list has the first 100,
+         *     and `detail` says so.
          */
-        Faults: {
-            /** @description JSON Pointer (RFC 6901) into the body, or `query/…`, `path/…` and `header/…` for parameters. */
+        ValidationProblems: components["schemas"]["ValidationProblem"][];
+        ValidationProblem: {
+            /** @description A JSON Pointer (RFC 6901) into the body, or `query/…`, `path/…`, or `header/…` for parameters. */
             pointer: string;
             detail: string;
-        }[];
+        };
         Invoice: {
             invoice_id: string;
             developer_id: string;
-            /** @description The payment processor's. */
+            /** @description The invoice number of the payment processor. */
             number: string | null;
             plan_id: string;
             checkout_id: string;
@@ -3928,21 +4032,21 @@ export interface components {
             created_at: string;
         };
         InvoiceList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Invoice"][];
             next_cursor: string | null;
         };
         /** @enum {string} */
-        Success: "success";
+        SuccessStatus: "success";
         AppId: string;
-        /** @description The name of a user that exists, in any case, width or composition, with or without white space around it. */
+        /** @description The name of an existing user. Case, width, composition, and surrounding white space do not matter. */
         Username: string;
         /**
          * Format: visible-identifier
-         * @description 1 to 64 characters, also after normalization, of which at least one is visible. Control, format (bidirectional and zero-width
-         *     marks among them), invisible, private-use and unassigned characters and U+FFFD are refused. A name that only differs from
-         *     another user's in case, width, composition or white space, or that has other characters in their place that look the same,
-         *     is taken.
+         * @description 1 to 64 characters after normalization, at least one of them visible. Control, format (such as bidirectional
+         *     and zero-width marks), invisible, private-use, and unassigned characters and U+FFFD are rejected. A name is
+         *     taken if another user's name differs only in case, width, composition, or white space, or looks the same
+         *     with other characters.
          */
         NewUsername: string;
         /** Format: password */
@@ -3950,41 +4054,43 @@ export interface components {
         /** Format: password */
         NewPassword: string;
         /**
-         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
-         *     hardware components in hexadecimal, neither salted nor shortened. A machine that a user is not bound to yet is refused
-         *     when its identifier has invisible characters or U+FFFD.
+         * @description Identifies the machine: 1 to 256 printable characters, compared as a whole. Send the complete SHA-256 of the
+         *     hardware components in hexadecimal, without salting or truncating it. To bind another machine to a user, the
+         *     identifier must not contain invisible characters or U+FFFD.
          */
         Hwid: string;
         /**
          * Format: visible-identifier
-         * @description Identifies the machine: 1 to 256 printable characters, compared whole. Send the complete SHA-256 of the
-         *     hardware components in hexadecimal, neither salted nor shortened. Invisible characters and U+FFFD are refused.
+         * @description Identifies the machine: 1 to 256 printable characters, compared as a whole. Send the complete SHA-256 of the
+         *     hardware components in hexadecimal, without salting or truncating it. Invisible characters and U+FFFD are
+         *     rejected.
          */
         NewHwid: string;
         /** Format: email */
         Email: string;
         /** @description The signed token, the encrypted token, or the session id. */
         SessionToken: string;
-        /** @description The developer's own remark. */
-        Remark: string | null;
+        /** @description A note for the developer. */
+        DeveloperNote: string | null;
         /**
          * Format: visible-name
-         * @description What people read: at least one visible character, no control, invisible, private-use or unassigned characters, and at most
-         *     4 marks on one character. Joiners and emoji selectors are allowed. It comes back exactly as it was sent. Names from before the rule stay.
+         * @description A name for people to read: at least one visible character, no control, invisible, private-use, or unassigned
+         *     characters, and at most 4 marks on one character. Joiners and emoji selectors are allowed. The service
+         *     returns the name exactly as you sent it. Names from before this rule remain valid.
          */
-        Name: string;
-        /** @description One of the application's tiers, exactly as it is written there. */
+        DisplayName: string;
+        /** @description One of the application's tiers, spelled exactly as it is there. */
         Tier: string;
-        /** @description A tier that there is. One that is older than the rule may be of blanks alone. */
-        StandingTier: string;
-        /** @description Send it as `cursor` for the next page; null on the last one. */
+        /** @description An existing tier. Tiers from before the rules on names may consist of blanks only. */
+        ExistingTier: string;
+        /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
         NextCursor: string | null;
         HealthPart: {
             /** @enum {string} */
             status: "operational";
         };
         HealthResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             message: string;
             /** Format: date-time */
             timestamp?: string;
@@ -3994,34 +4100,34 @@ export interface components {
                 cluster?: {
                     /** @enum {string} */
                     status: "operational";
-                    /** @description How many nodes are alive. */
+                    /** @description The number of live nodes. */
                     nodes: number;
                 };
                 /**
-                 * @description Only while commits wait for a synchronous standby of the database that does not answer, and for 5 seconds after that.
-                 *     Reads work, and writes get 503.
+                 * @description Present only while commits wait for a synchronous standby of the database that does not respond, and
+                 *     for 5 seconds afterwards. Reads work, and writes return 503.
                  */
                 standby?: {
                     /** @enum {string} */
                     status: "unavailable";
                 };
                 /**
-                 * @description Only where the clock of this node's machine is more than 5 seconds off that of the database. The service
-                 *     works, because it goes by the database's.
+                 * @description Present only if the clock of this node's machine differs from the database's clock by more than 5
+                 *     seconds. The service works, because it uses the database's clock.
                  */
                 clock?: {
                     /** @enum {string} */
                     status: "skewed";
-                    /** @description How far it is ahead; negative when it is behind. */
+                    /** @description How many seconds the clock is ahead. It is negative if the clock is behind. */
                     skew_seconds: number;
                 };
             };
         };
-        /** @description The program's own version; it is counted in the application's statistics. */
+        /** @description The version of the program. It is counted in the application's statistics. */
         ClientVersion: string;
-        /** @description Unpredictable and new for every request, such as 128 random bits in hexadecimal. */
+        /** @description A value that is unpredictable and new for every request, such as 128 random bits in hexadecimal. */
         Nonce: string;
-        LoginRequestV2: {
+        LoginUserV2Request: {
             app_id: components["schemas"]["AppId"];
             username: components["schemas"]["Username"];
             password: components["schemas"]["Password"];
@@ -4030,65 +4136,65 @@ export interface components {
             nonce: components["schemas"]["Nonce"];
         };
         /**
-         * @description HMAC-SHA-256 under the application's secret of `nonce + "." + JCS(response without signature)`, in hexadecimal; in version 2
-         *     also of operation and request.
+         * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of
+         *     `nonce + "." + JCS(response without signature)`. In version 2, it also covers the operation and the request.
          */
         ResponseSignature: string;
-        SignedSession: {
-            status: components["schemas"]["Success"];
+        SignedSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
             /** @description The encrypted session token. */
             token: string;
             signature: components["schemas"]["ResponseSignature"];
             /**
              * Format: date-time
-             * @description When the session ends.
+             * @description The time when the session ends.
              */
             expires_at?: string;
         };
         LicenseKey: string;
-        LicenseLoginRequest: {
+        LoginWithLicenseRequest: {
             app_id: components["schemas"]["AppId"];
             license_key: components["schemas"]["LicenseKey"];
             hwid: components["schemas"]["Hwid"];
             version?: components["schemas"]["ClientVersion"];
             nonce?: components["schemas"]["Nonce"];
         };
-        VerifySessionRequestV2: {
+        VerifySessionV2Request: {
             app_id: components["schemas"]["AppId"];
             token: components["schemas"]["SessionToken"];
             hwid?: components["schemas"]["Hwid"];
             nonce?: components["schemas"]["Nonce"];
         };
-        VerificationResult: {
-            status: components["schemas"]["Success"];
+        VerifySessionResult: {
+            status: components["schemas"]["SuccessStatus"];
             valid: boolean;
             user_id: string;
             username?: string;
             /**
              * Format: date-time
-             * @description When the session ends.
+             * @description The time when the session ends.
              */
             expiry?: string;
-            /** @description The tier in force. */
+            /** @description The current tier. */
             subscription_tier?: string;
             /** @enum {string} */
             subscription_status?: "active" | "expired";
             /**
              * Format: date-time
-             * @description When the tier in force ends.
+             * @description The time when the current tier ends.
              */
             subscription_expires_at?: string;
         };
-        SignedVerificationResult: components["schemas"]["VerificationResult"] & {
+        VerifySessionV2Result: components["schemas"]["VerifySessionResult"] & {
             signature?: components["schemas"]["ResponseSignature"];
         };
-        LogoutRequestV2: {
+        LogoutUserV2Request: {
             app_id: components["schemas"]["AppId"];
             session_token?: components["schemas"]["SessionToken"];
             token?: components["schemas"]["SessionToken"];
             nonce?: components["schemas"]["Nonce"];
         } & (unknown | unknown);
-        SignedLogoutResult: components["schemas"]["LogoutResult"] & {
+        LogoutUserV2Result: components["schemas"]["MessageResult"] & {
             signature?: components["schemas"]["ResponseSignature"];
         };
         ResetHwidRequest: {
@@ -4098,11 +4204,11 @@ export interface components {
             nonce?: components["schemas"]["Nonce"];
         };
         ResetHwidResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             message: string;
             /**
              * Format: date-time
-             * @description From when on the user can reset it again.
+             * @description The time from which the user can reset the machine again.
              */
             next_reset_at: string;
             signature?: components["schemas"]["ResponseSignature"];
@@ -4111,45 +4217,45 @@ export interface components {
             name: string;
             value: string;
             /**
-             * @description Whose variable it is.
+             * @description The owner of the variable: the application or the user.
              * @enum {string}
              */
             source: "application" | "user";
         };
         ClientVariableList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ClientVariable"][];
         };
         ClientVariableResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["ClientVariable"];
         ClientFileList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ClientFile"][];
         };
         AppSecret: string;
-        InitRequest: {
+        InitApplicationRequest: {
             app_id: components["schemas"]["AppId"];
             secret: components["schemas"]["AppSecret"];
-            /** @description The program's own version. */
+            /** @description The version of the program. */
             version?: string;
-            /** @description SHA-256 of the program's executable in hexadecimal; checked where `integrity_check` is on. */
+            /** @description The SHA-256 of the program's executable, in hexadecimal. It is checked while `integrity_check` is on. */
             executable_hash?: string;
         };
-        InitResult: {
-            status: components["schemas"]["Success"];
-            /** @description Names this run of the program; authorises nothing. */
+        InitApplicationResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description Identifies this run of the program. It authorizes nothing. */
             session_id: string;
             app_name?: string;
-            /** @description `active`, `paused` or `update_required`; more may follow. */
+            /** @description `active`, `paused`, or `update_required`. More values may follow. */
             status_code?: string;
             /**
              * Format: uri
-             * @description Where the required version is.
+             * @description The address of the required version.
              */
             download_url?: string;
         };
-        RegisterRequest: {
+        RegisterUserRequest: {
             app_id: components["schemas"]["AppId"];
             secret: components["schemas"]["AppSecret"];
             username: components["schemas"]["NewUsername"];
@@ -4158,12 +4264,12 @@ export interface components {
             email?: components["schemas"]["Email"];
             license_key?: components["schemas"]["LicenseKey"];
         };
-        RegistrationResult: {
-            status: components["schemas"]["Success"];
+        RegisterUserResult: {
+            status: components["schemas"]["SuccessStatus"];
             message: string;
             user_id: string;
         };
-        LoginRequest: {
+        LoginUserRequest: {
             app_id: components["schemas"]["AppId"];
             secret: components["schemas"]["AppSecret"];
             username: components["schemas"]["Username"];
@@ -4171,8 +4277,8 @@ export interface components {
             hwid: components["schemas"]["Hwid"];
             version?: components["schemas"]["ClientVersion"];
         };
-        Session: {
-            status: components["schemas"]["Success"];
+        LoginUserResult: {
+            status: components["schemas"]["SuccessStatus"];
             /** @description The signed session token. */
             token: string;
             session_id: string;
@@ -4186,53 +4292,53 @@ export interface components {
                 role?: string;
             };
         };
-        ActivateRequest: {
+        ActivateLicenseRequest: {
             app_id: components["schemas"]["AppId"];
             secret: components["schemas"]["AppSecret"];
             username: components["schemas"]["Username"];
             license_key: components["schemas"]["LicenseKey"];
         };
-        ActivationResult: {
-            status: components["schemas"]["Success"];
+        ActivateLicenseResult: {
+            status: components["schemas"]["SuccessStatus"];
             message: string;
-            /** @description The tier that the key gave. */
+            /** @description The tier of the key. */
             subscription_tier?: string;
             /**
              * Format: date-time
-             * @description When that tier ends.
+             * @description The time when that tier ends.
              */
             expires_at: string;
         };
-        LogoutRequest: {
+        LogoutUserRequest: {
             app_id: components["schemas"]["AppId"];
             token: components["schemas"]["SessionToken"];
         };
         Plan: {
             id: string;
             name: string;
-            /** @description In units of the currency. */
+            /** @description The price in units of the currency. */
             price: number;
-            /** @description ISO 4217. */
+            /** @description An ISO 4217 currency code. */
             currency?: string;
             /** @enum {string} */
             period?: "monthly" | "yearly" | "lifetime";
-            /** @description How many applications it has room for; 0 for a pack, which changes nothing there. */
+            /** @description The number of applications that the plan allows. It is 0 for a pack, which does not change that number. */
             max_apps: number;
             max_users_per_app: number;
             features?: string[];
             kind?: components["schemas"]["PlanKind"];
-            /** @description How many licence keys can be generated while on it; null is no limit. */
+            /** @description The number of license keys that can be generated while on the plan. Null is no limit. */
             max_licenses?: number | null;
-            /** @description How many licence keys a pack of them adds. */
+            /** @description The number of license keys that a pack adds. */
             licenses?: number | null;
-            /** @description What a pack adds to a reseller's balance, in units of the currency. */
+            /** @description The amount that a pack adds to a reseller's balance, in units of the currency. */
             balance?: number | null;
         };
         PlanList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Plan"][];
         };
-        SandboxRequest: {
+        AuthenticateSandboxRequest: {
             app_id: components["schemas"]["AppId"];
             username: components["schemas"]["NewUsername"];
             hwid: components["schemas"]["NewHwid"];
@@ -4241,24 +4347,24 @@ export interface components {
             plan?: string;
             features?: string[];
         };
-        SandboxResult: {
-            status: components["schemas"]["Success"];
+        AuthenticateSandboxResult: {
+            status: components["schemas"]["SuccessStatus"];
             /** @enum {boolean} */
             sandbox: true;
             token: string;
             /** Format: date-time */
             expires_at?: string;
-            scopes?: components["schemas"]["AgentScopes"];
+            scopes?: components["schemas"]["GrantedScopes"];
             /**
              * Format: uri
-             * @description Where somebody can take the agent for his own, with the token as `claim_token`.
+             * @description The page where a person can claim the agent, with the token as `claim_token`.
              */
             claim_url?: string;
-            post_claim_scopes?: components["schemas"]["AgentScopes"];
+            post_claim_scopes?: components["schemas"]["GrantedScopes"];
             entitlements?: components["schemas"]["SandboxEntitlements"];
         };
-        SandboxVerificationResult: {
-            status: components["schemas"]["Success"];
+        VerifySandboxSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
             /** @enum {boolean} */
             sandbox: true;
             valid: boolean;
@@ -4268,124 +4374,127 @@ export interface components {
             expiry?: string;
             entitlements?: components["schemas"]["SandboxEntitlements"];
         };
-        AgentAccess: {
-            status: components["schemas"]["Success"];
-            /** @description The bearer token. It is shown once. */
+        AgentAccessResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The bearer token. It is returned only once. */
             access_token: string;
             /** @enum {string} */
             token_type: "Bearer";
-            /** @description In seconds. */
+            /** @description The lifetime of the token in seconds. */
             expires_in: number;
             /** Format: date-time */
             expires_at: string;
-            /** @description Scopes, separated by blanks. */
+            /** @description The scopes, separated by spaces. */
             scope: string;
             payment: {
                 amount: number;
                 currency: string;
-                /** @description Names the payment. */
+                /** @description The identifier of the payment. */
                 reference: string;
             };
         };
         AgentTokenResult: {
-            status: components["schemas"]["Success"];
-            /** @description Scopes, separated by blanks. */
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The scopes, separated by spaces. */
             scope: string;
-            /** @description Whole seconds that are left. */
+            /** @description The remaining lifetime of the token in whole seconds. */
             expires_in: number;
             /** Format: date-time */
             expires_at: string;
-            /** @description The payment that the token was bought with, or the agent. */
+            /** @description The payment that bought the token, or the agent. */
             reference: string;
             /** @description Whether the agent acts for a developer. */
             claimed?: boolean;
         };
         /** @enum {string} */
-        CredentialType: "bearer_token" | "jwt" | "sandbox_token" | "ephemeral_key";
+        AgentCredentialType: "bearer_token" | "jwt" | "sandbox_token" | "ephemeral_key";
         RegisterAgentRequest: {
             /** @enum {string} */
             type: "identity_assertion" | "anonymous";
             /**
-             * @description What `assertion` is. Needed with `identity_assertion`.
+             * @description The kind of `assertion`. Required with `identity_assertion`.
              * @enum {string}
              */
             assertion_type?: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
-            /** @description The ID-JAG, or the e-mail address. Needed with `identity_assertion`. */
+            /** @description The ID-JAG or the email address. Required with `identity_assertion`. */
             assertion?: string;
-            requested_credential_type?: components["schemas"]["CredentialType"];
-            name?: components["schemas"]["Name"];
+            requested_credential_type?: components["schemas"]["AgentCredentialType"];
+            name?: components["schemas"]["DisplayName"];
         };
-        AgentRegistration: {
-            status: components["schemas"]["Success"];
-            /** @description The agent. */
+        RegisterAgentResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The identifier of the agent. */
             registration_id: string;
             /** @enum {string} */
             registration_type: "agent-provider" | "email-verification" | "anonymous";
-            credential_type?: components["schemas"]["CredentialType"];
-            /** @description To send as `Authorization: Bearer`. It is shown once; left out until the agent is claimed where it gets none before. */
+            credential_type?: components["schemas"]["AgentCredentialType"];
+            /**
+             * @description The credential to send as `Authorization: Bearer`. It is returned only once. A registration by email has
+             *     no credential until the agent is claimed.
+             */
             credential?: string;
             /** Format: date-time */
             credential_expires?: string;
-            scopes?: components["schemas"]["AgentScopes"];
+            scopes?: components["schemas"]["GrantedScopes"];
             /**
              * Format: uri
-             * @description Where a claim is begun and completed.
+             * @description The page where a person starts and completes the claim.
              */
             claim_url?: string;
-            /** @description Names the claim; it is shown once. */
+            /** @description The token that identifies the claim. It is returned only once. */
             claim_token?: string;
             /** Format: date-time */
             claim_token_expires?: string;
-            post_claim_scopes?: components["schemas"]["AgentScopes"];
+            post_claim_scopes?: components["schemas"]["GrantedScopes"];
         };
-        /** @description `claim_token`, `email` or both. With `otp`, `claim_token` is required. */
+        /** @description Send `claim_token`, `email`, or both. With `otp`, `claim_token` is required. */
         ClaimAgentRequest: {
             claim_token?: string;
             email?: components["schemas"]["Email"];
-            /** @description The code that the page has shown. */
+            /** @description The code on the page. */
             otp?: string;
-            requested_credential_type?: components["schemas"]["CredentialType"];
-            name?: components["schemas"]["Name"];
+            requested_credential_type?: components["schemas"]["AgentCredentialType"];
+            name?: components["schemas"]["DisplayName"];
         };
-        AgentClaim: {
+        ClaimAgentResult: {
             /** @enum {string} */
             status: "initiated" | "claimed";
             registration_id: string;
-            /** @description Names this attempt; it is no secret. */
+            /** @description The identifier of this attempt. It is not a secret. */
             claim_attempt_id?: string;
             /**
              * Format: date-time
-             * @description Until when the claim can be completed.
+             * @description The time until which the claim can be completed.
              */
             expires_at?: string;
             /** Format: uri */
             claim_url?: string;
-            /** @description Of a claim that began with an e-mail address alone. */
+            /** @description The token of a claim that started with only an email address. */
             claim_token?: string;
             /** Format: date-time */
             claim_token_expires?: string;
-            post_claim_scopes?: components["schemas"]["AgentScopes"];
-            credential_type?: components["schemas"]["CredentialType"];
-            /** @description It is shown once. */
+            post_claim_scopes?: components["schemas"]["GrantedScopes"];
+            credential_type?: components["schemas"]["AgentCredentialType"];
+            /** @description The credential. It is returned only once. */
             credential?: string;
             /** Format: date-time */
             credential_expires?: string;
-            scopes?: components["schemas"]["AgentScopes"];
+            scopes?: components["schemas"]["GrantedScopes"];
         };
         RevokeAgentRequest: {
             credential: string;
         };
-        AgentMembers: {
+        Agent: {
             agent_id: string;
             /** @enum {string} */
             registration_type: "agent-provider" | "email-verification" | "anonymous" | "developer";
-            /** @description What it calls itself. */
+            /** @description The name that the agent has given itself. */
             name: string | null;
-            /** @description Who has asserted its identity. */
+            /** @description The issuer that asserted the agent's identity. */
             issuer: string | null;
-            /** @description What the issuer calls its user. */
+            /** @description The issuer's identifier of the user. */
             subject: string | null;
-            /** @description What the issuer calls the agent. */
+            /** @description The issuer's identifier of the agent. */
             client_id: string | null;
             /** Format: date-time */
             created_at: string;
@@ -4393,44 +4502,45 @@ export interface components {
             revoked_at: string | null;
         };
         AgentList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["AgentMembers"][];
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["Agent"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         CreateAgentRequest: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["DisplayName"];
             /**
-             * @description `bearer_token` when left out: it lives 90 days, a `jwt` one hour.
+             * @description The default is `bearer_token`, which is valid for 90 days. A `jwt` is valid for one hour.
              * @enum {string}
              */
             credential_type?: "bearer_token" | "jwt";
             scopes: ("read" | "write" | "auth:dev" | "agent:execute")[];
         };
-        CreatedAgent: {
-            status: components["schemas"]["Success"];
-            credential_type: components["schemas"]["CredentialType"];
-            /** @description Shown in this answer only. */
+        CreateAgentResult: {
+            status: components["schemas"]["SuccessStatus"];
+            credential_type: components["schemas"]["AgentCredentialType"];
+            /** @description Returned only once, in this response. */
             credential: string;
             /** Format: date-time */
             credential_expires: string;
-            scopes: components["schemas"]["AgentScopes"];
-        } & components["schemas"]["AgentMembers"];
-        RevokedAgents: {
-            status: components["schemas"]["Success"];
-            /** @description How many were not revoked before. */
+            scopes: components["schemas"]["GrantedScopes"];
+        } & components["schemas"]["Agent"];
+        RevokeAllAgentsResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The number of agents that were revoked by this request. */
             revoked: number;
         };
+        AgentCredential: {
+            credential_type: components["schemas"]["AgentCredentialType"];
+            scopes: components["schemas"]["GrantedScopes"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
         AgentResult: {
-            status: components["schemas"]["Success"];
-            credentials: {
-                credential_type: components["schemas"]["CredentialType"];
-                scopes: components["schemas"]["AgentScopes"];
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                expires_at: string;
-            }[];
-        } & components["schemas"]["AgentMembers"];
+            status: components["schemas"]["SuccessStatus"];
+            credentials: components["schemas"]["AgentCredential"][];
+        } & components["schemas"]["Agent"];
         SecurityEventReceiver: {
             receiver_id: string;
             /** Format: uri */
@@ -4442,53 +4552,53 @@ export interface components {
             last_delivered_at: string | null;
             /** Format: date-time */
             last_failed_at: string | null;
-            /** @description What went wrong then. */
+            /** @description The reason for the last failure. */
             last_fault: string | null;
         };
         SecurityEventReceiverList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["SecurityEventReceiver"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         CreateSecurityEventReceiverRequest: {
             /**
              * Format: uri
-             * @description An https address.
+             * @description An https URL.
              */
             url: string;
-            /** @description `aud` of the tokens. */
+            /** @description The `aud` of the tokens. */
             audience: string;
-            /** @description It is not shown again. */
+            /** @description The value of the `Authorization` header. It is never returned. */
             authorization?: string;
         };
         SecurityEventReceiverResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["SecurityEventReceiver"];
-        DeveloperRegisterRequest: {
+        RegisterDeveloperRequest: {
             email: components["schemas"]["Email"];
             password: components["schemas"]["NewPassword"];
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["DisplayName"];
         };
-        DeveloperSession: {
-            status: components["schemas"]["Success"];
+        DeveloperSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
             developer_id: string;
             /** @description The bearer token. */
             token: string;
             /** Format: date-time */
             expiry: string;
         };
-        DeveloperLoginRequest: {
+        LoginDeveloperRequest: {
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
         };
         Quota: {
-            /** @description What the plan has room for. */
+            /** @description The number that the plan allows. */
             limit: number;
-            /** @description How many there are; of the users, in the fullest application. */
+            /** @description The number in use. For users, it is the number of the application with the most users. */
             used: number;
         };
         DeveloperResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             developer_id: string;
             /** Format: email */
             email: string;
@@ -4502,60 +4612,58 @@ export interface components {
             quotas: {
                 apps: components["schemas"]["Quota"];
                 users_per_app: components["schemas"]["Quota"];
-                /** @description Licence keys that were generated since the plan limits them; null where it does not. */
+                /** @description The license keys generated since the plan limits them. Null if the plan does not limit them. */
                 licenses?: {
-                    /** @description What the plan and packs allow together. */
+                    /** @description The number of license keys that the plan and packs allow together. */
                     limit: number;
                     used: number;
                 } | null;
             };
             /**
              * Format: date-time
-             * @description After a paid plan has ended: until when logins of applications go on that have more than the free plan allows.
+             * @description After a paid plan has ended, the time until which logins still work for applications that exceed the
+             *     free plan.
              */
             grace_ends_at?: string | null;
-            /** @description What the token of this request is. */
+            /** @description The actor that the token of this request belongs to. */
             actor: {
                 /**
-                 * @description A session of the developer, an API token, a client of the authorization server, or an agent.
+                 * @description The kind of token: a session of the developer, an API token, a client of the authorization server,
+                 *     or an agent.
                  * @enum {string}
                  */
                 kind: "developer" | "api_token" | "oauth_client" | "agent";
-                /** @description The identifier of the developer, of the API token, of the client, or of the agent. */
+                /** @description The identifier of the developer, the API token, the client, or the agent. */
                 id: string;
             };
-            scopes: components["schemas"]["AgentScopes"];
+            scopes: components["schemas"]["GrantedScopes"];
         };
         ChangeDeveloperPasswordRequest: {
             password: components["schemas"]["Password"];
             new_password: components["schemas"]["NewPassword"];
         };
-        PasswordResult: {
-            status: components["schemas"]["Success"];
-            message: string;
-        };
         PasswordResetRequest: {
             email: components["schemas"]["Email"];
         };
-        CompletePasswordResetRequest: {
-            /** @description The last part of the link that was mailed. */
+        ResetDeveloperPasswordRequest: {
+            /** @description The last part of the link in the email. */
             token: string;
             password: components["schemas"]["NewPassword"];
-            /** @description Whether to end what acts for the account, too. */
+            /** @description Whether to also revoke everything that acts for the account. */
             end_access?: boolean;
         };
-        Scopes: ("read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
+        ApiTokenScopes: ("read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         CreateApiTokenRequest: {
-            name: components["schemas"]["Name"];
-            scopes: components["schemas"]["Scopes"];
+            name: components["schemas"]["DisplayName"];
+            scopes: components["schemas"]["ApiTokenScopes"];
             /**
              * Format: date-time
-             * @description When the token ends by itself; null or left out is never.
+             * @description The time when the token expires. By default, or if it is null, the token never expires.
              */
             expires_at?: string | null;
         };
-        GrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
-        ClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
+        OAuthGrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
+        OAuthClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         OAuthClient: {
             client_id: string;
             name: string;
@@ -4563,8 +4671,8 @@ export interface components {
             application_type: "web" | "native";
             redirect_uris: string[];
             post_logout_redirect_uris: string[];
-            grant_types: components["schemas"]["GrantTypes"];
-            scopes: components["schemas"]["ClientScopes"];
+            grant_types: components["schemas"]["OAuthGrantTypes"];
+            scopes: components["schemas"]["OAuthClientScopes"];
             /** @enum {string} */
             token_endpoint_auth_method: "client_secret_basic" | "client_secret_post" | "none";
             /** Format: date-time */
@@ -4573,80 +4681,82 @@ export interface components {
             updated_at: string;
         };
         OAuthClientList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["OAuthClient"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
-         * @description Each is an `https` address, an `http` address of the user's own machine (loopback), or, for a native application, a
-         *     private-use scheme with a period in it, such as `com.example.app:/callback` (RFC 8252). Wildcards, fragments,
-         *     credentials and host names with other characters than letters, digits, hyphens and dots are refused. A client that has
-         *     such a URI from before this rule may keep it in an update, but authorization refuses it.
+         * @description Each URI is an `https` URL, an `http` URL of the user's own machine (loopback), or, for a native
+         *     application, a private-use scheme that contains a period, such as `com.example.app:/callback` (RFC 8252).
+         *     Wildcards, fragments, credentials, and host names with characters other than letters, digits, hyphens, and
+         *     periods are rejected. A client with such a URI from before this rule can keep it in an update, but
+         *     authorization requests with it fail.
          */
         RedirectUris: string[];
         CreateOAuthClientRequest: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["DisplayName"];
             /**
-             * @description `web` when left out. A `native` application may use private-use schemes, such as `com.example.app:/callback`.
+             * @description The default is `web`. A `native` application can use private-use schemes, such as
+             *     `com.example.app:/callback`.
              * @enum {string}
              */
             application_type?: "web" | "native";
             redirect_uris?: components["schemas"]["RedirectUris"];
             post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
-            grant_types: components["schemas"]["GrantTypes"];
-            scopes: components["schemas"]["ClientScopes"];
+            grant_types: components["schemas"]["OAuthGrantTypes"];
+            scopes: components["schemas"]["OAuthClientScopes"];
             /**
-             * @description `none` is a public client; `client_secret_basic` when left out.
+             * @description `none` makes the client public. The default is `client_secret_basic`.
              * @enum {string}
              */
             token_endpoint_auth_method?: "client_secret_basic" | "client_secret_post" | "none";
         };
-        CreatedOAuthClient: {
-            status: components["schemas"]["Success"];
-            /** @description Shown in this answer only; a public client has none. */
+        CreateOAuthClientResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description Returned only once, in this response. A public client has no secret. */
             client_secret?: string;
         } & components["schemas"]["OAuthClient"];
         OAuthClientResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["OAuthClient"];
         UpdateOAuthClientRequest: {
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["DisplayName"];
             redirect_uris?: components["schemas"]["RedirectUris"];
             post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
-            scopes?: components["schemas"]["ClientScopes"];
+            scopes?: components["schemas"]["OAuthClientScopes"];
         };
-        OAuthClientSecret: {
-            status: components["schemas"]["Success"];
+        RotateOAuthClientSecretResult: {
+            status: components["schemas"]["SuccessStatus"];
             client_id: string;
-            /** @description Shown in this answer only. */
+            /** @description Returned only once, in this response. */
             client_secret: string;
         };
         Authorization: {
             authorization_id: string;
             client_id: string;
-            /** @description What the client calls itself. */
+            /** @description The name of the client. */
             client_name: string;
             scopes: string[];
             /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ends unless it is used before.
+             * @description The time when the authorization ends if the client does not use it before.
              */
             expires_at: string;
         };
         AuthorizationList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Authorization"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description SHA-256 hashes in lower-case hexadecimal of the executables that may run. */
+        /** @description The SHA-256 hashes, in lowercase hexadecimal, of the executables that may run. */
         ExecutableHashes: string[];
         Application: {
             app_id: string;
             name: string;
             /**
-             * @description The application's own status; `status` is that of the answer.
+             * @description The status of the application. `status` is the status of the response.
              * @enum {string}
              */
             status_code: "active" | "paused" | "disabled";
@@ -4664,13 +4774,13 @@ export interface components {
             /** Format: uri */
             download_url: string | null;
             max_sessions: number;
-            /** @description The application's tiers, the lowest first. */
-            tiers: components["schemas"]["StandingTier"][];
-            /** @description How many users are registered. */
+            /** @description The application's tiers, lowest first. */
+            tiers: components["schemas"]["ExistingTier"][];
+            /** @description The number of registered users. */
             users: number;
             /**
              * Format: date-time
-             * @description Until when the secret before the last rotation is taken too; null when only one is.
+             * @description Until when the application also accepts the previous secret. Null if it has only one.
              */
             previous_secret_until: string | null;
             /** Format: date-time */
@@ -4679,83 +4789,88 @@ export interface components {
             updated_at: string;
         };
         ApplicationList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Application"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         CreateApplicationRequest: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["DisplayName"];
         };
         ApplicationResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Application"];
-        CreatedApplication: components["schemas"]["ApplicationResult"] & {
-            /** @description Shown in this answer only. */
+        CreateApplicationResult: components["schemas"]["ApplicationResult"] & {
+            /** @description Returned only once, in this response. */
             secret: string;
         };
-        ListedTier: string;
+        NewTier: string;
         /**
-         * @description The application's tiers, the lowest first. A tier that is not in the list yet must be readable as a name is, and must not
-         *     be like another one: `Pro`, `PRO`, `Pro ` with a space and `Рro` with a Cyrillic letter are one tier.
+         * @description The application's tiers, lowest first. A new tier must meet the rules of names and must not look like
+         *     another tier: `Pro`, `PRO`, `Pro ` with a space, and `Рro` with a Cyrillic letter are the same tier.
          */
-        Tiers: components["schemas"]["ListedTier"][];
+        Tiers: components["schemas"]["NewTier"][];
         UpdateApplicationRequest: {
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["DisplayName"];
             /** @enum {string} */
             status?: "active" | "paused" | "disabled";
-            /** @description Short for `status`: true is `paused`, false is `active`. */
+            /** @description Short for `status`: true is `paused`, and false is `active`. */
             paused?: boolean;
-            /** @description One machine a user. */
+            /** @description Whether to bind each user to one machine. */
             hwid_lock?: boolean;
-            /** @description Init demands an allowed `executable_hash`. */
+            /** @description Whether init requires an allowed `executable_hash`. */
             integrity_check?: boolean;
             executable_hashes?: components["schemas"]["ExecutableHashes"];
-            /** @description While paused, existing sessions are refused too. */
+            /** @description Whether a pause also rejects existing sessions. */
             pause_sessions?: boolean;
-            /** @description Login and verify demand a running subscription. */
+            /** @description Whether login and session verification require an active subscription. */
             require_subscription?: boolean;
             /**
-             * @description License login, verify-session, logout and reset-hwid of v2 demand signed requests, as the v2 login always does.
-             *     verify-session and logout of v1, which take no signatures, are refused. init, register, login and activate of v1 stay:
-             *     their requests carry the secret. So does everything where a session is a bearer token or an MQTT password
-             *     (variables, files, events): the token alone opens it, and its responses are not signed.
+             * @description Whether license login, verify-session, logout, and reset-hwid of v2 require signed requests, as the v2
+             *     login always does. verify-session and logout of v1, which support no signatures, are then rejected.
+             *     init, register, login, and activate of v1 still work, because their requests contain the secret.
+             *     Operations where a session is a bearer token or an MQTT password (variables, files, and events) also
+             *     still work: they require only the token, and their responses are not signed.
              */
             require_signatures?: boolean;
             /**
-             * @description Responses to unsigned requests carry a signature of version 2 and never of version 1, whatever the request asks for.
-             *     On for every application that is new; off for those from before the switch existed. It closes the relay: while it is
-             *     off, anyone who has one license key and no secret can answer the signed login of a program that checks version 1 with an
-             *     unsigned license login of their own, and so run any number of machines on one license. A program that checks version 2 is safe from
-             *     that either way. Turn it on once no program sends unsigned requests and checks version 1.
+             * @description Whether responses to unsigned requests always have a signature of version 2, even if the request has
+             *     another version. It is on for new applications, and off for applications from before the switch existed.
+             *     While it is off, a person with one license key and without the secret can relay an unsigned license
+             *     login of their own as the response to the signed login of a program that checks version 1, and so run
+             *     any number of machines on one license. Programs that check version 2 are not affected. Turn the switch
+             *     on once no program sends unsigned requests and checks version 1.
              */
             bind_responses?: boolean;
-            /** @description Addresses of VPNs and proxies are refused. */
+            /** @description Whether to reject addresses of VPNs and proxies. */
             block_vpn?: boolean;
-            /** @description Under `block_vpn`, everybody is refused while the list of networks cannot be read; otherwise nobody is. */
+            /**
+             * @description Whether `block_vpn` rejects all addresses while the service cannot read the list of networks. Otherwise,
+             *     it rejects none during that time.
+             */
             vpn_fail_closed?: boolean;
-            /** @description The lowest version of the program that is not told to update. */
+            /** @description The lowest version of the program that does not need an update. */
             minimum_version?: string | null;
             /** Format: uri */
             download_url?: string | null;
-            /** @description Live sessions a user. */
+            /** @description The maximum number of live sessions per user. */
             max_sessions?: number;
             tiers?: components["schemas"]["Tiers"];
         };
-        RotateSecretRequest: {
+        RotateApplicationSecretRequest: {
             /**
-             * @description How long the secret of before is taken too.
+             * @description How long the application also accepts the previous secret, in seconds.
              * @default 86400
              */
             overlap_seconds?: number;
         };
-        RotatedSecret: {
-            status: components["schemas"]["Success"];
+        RotateApplicationSecretResult: {
+            status: components["schemas"]["SuccessStatus"];
             app_id: string;
-            /** @description Shown in this answer only. */
+            /** @description Returned only once, in this response. */
             secret: string;
             /**
              * Format: date-time
-             * @description Until when the secret of before is taken too; null when it is not.
+             * @description Until when the application also accepts the previous secret. Null if it does not.
              */
             previous_secret_until: string | null;
         };
@@ -4771,100 +4886,108 @@ export interface components {
             redeem_by: string | null;
             /** Format: date-time */
             redeemed_at: string | null;
-            /** @description The user who redeemed it. */
+            /** @description The user who redeemed the key. */
             redeemed_by: string | null;
-            /** @description The reseller who generated it. */
+            /** @description The reseller who generated the key. */
             reseller_id?: string | null;
-            /** @description Why it is banned, where that was said. */
+            /** @description The reason for the ban, if there is one. */
             ban_reason?: string | null;
             /** Format: date-time */
             created_at: string;
         };
         LicenseList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["License"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         CreateLicensesRequest: {
             amount: number;
-            /** @description Days that the key adds; null is a lifetime. */
+            /** @description The number of days that the key adds. Null is a lifetime. */
             duration_days: number | null;
             tier: components["schemas"]["Tier"];
             /**
              * Format: date-time
-             * @description The last moment at which the key can be redeemed.
+             * @description The last time at which the key can be redeemed.
              */
             redeem_by?: string | null;
-            note?: components["schemas"]["Remark"];
+            note?: components["schemas"]["DeveloperNote"];
             /**
-             * @description The form of the keys: ASCII letters, digits and dashes, and at least 16 `*`, each of which becomes a random
-             *     character (80 random bits). It does not begin with a dash.
+             * @description The form of the keys: ASCII letters, digits, dashes, and at least 16 `*`, each of which becomes a random
+             *     character (80 random bits). It must not start with a dash.
              * @example AURORA-*****-*****-*****-*
              */
             mask?: string;
         };
-        CreatedLicenses: {
-            status: components["schemas"]["Success"];
-            licenses: {
-                license_id: string;
-                license_key: string;
-                tier: string;
-                duration_days: number | null;
-                note?: string | null;
-                /** Format: date-time */
-                redeem_by?: string | null;
-            }[];
+        CreatedLicense: {
+            license_id: string;
+            license_key: string;
+            tier: string;
+            duration_days: number | null;
+            note?: string | null;
+            /** Format: date-time */
+            redeem_by?: string | null;
         };
-        DeletedLicenses: {
-            status: components["schemas"]["Success"];
+        CreateLicensesResult: {
+            status: components["schemas"]["SuccessStatus"];
+            licenses: components["schemas"]["CreatedLicense"][];
+        };
+        DeleteUnusedLicensesResult: {
+            status: components["schemas"]["SuccessStatus"];
             deleted: number;
         };
         ExtendLicensesRequest: {
             days: number;
             license_ids?: string[];
             /**
-             * @description Stands instead of license_ids.
+             * @description Whether to extend all keys. Send it instead of `license_ids`.
              * @enum {boolean}
              */
             all?: true;
             tier?: components["schemas"]["Tier"];
         };
-        ExtendedLicenses: {
-            status: components["schemas"]["Success"];
-            /** @description How many keys got the days. */
+        ExtendLicensesResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The number of keys that were extended. */
             licenses: number;
-            /** @description How many users got them. */
+            /** @description The number of users who were extended. */
             users: number;
-            /** @description How many keys gave days neither to themselves nor to a user. */
+            /** @description The number of keys that extended neither themselves nor a user. */
             left: number;
         };
-        ImportedLicenses: {
-            status: components["schemas"]["Success"];
+        ImportLicensesResult: {
+            status: components["schemas"]["SuccessStatus"];
             imported: number;
         };
         LicenseResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             license: components["schemas"]["License"];
         };
         UpdateLicenseRequest: {
-            note?: components["schemas"]["Remark"];
+            note?: components["schemas"]["DeveloperNote"];
             /**
              * Format: date-time
-             * @description Later than the present one, or null for no end.
+             * @description A later time than the current one, or null for no deadline.
              */
             redeem_by?: string | null;
         };
         BanLicenseRequest: {
-            reason?: components["schemas"]["Remark"];
-            /** @description Whether the user who redeemed it is banned too. */
+            reason?: components["schemas"]["DeveloperNote"];
+            /** @description Whether to also ban the user who redeemed the key. */
             ban_user?: boolean;
         };
         BanLicenseResult: components["schemas"]["LicenseResult"] & {
-            /** @description The ban of the user, where there is one. */
+            /** @description The ban of the user, if there is one. */
             ban_id: string | null;
         };
         TransferLicenseRequest: {
             username: components["schemas"]["Username"];
+        };
+        SubscriptionPeriod: {
+            tier: string;
+            /** Format: date-time */
+            starts_at: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         User: {
             user_id: string;
@@ -4872,7 +4995,7 @@ export interface components {
             email: string | null;
             role: string;
             /**
-             * @description `imported`: the hash is one of another system, until the next login replaces it.
+             * @description `imported` means that the hash is from another system, until the next login replaces it.
              * @enum {string}
              */
             password_state: "none" | "set" | "imported";
@@ -4880,30 +5003,24 @@ export interface components {
             hwid_bound: boolean;
             /**
              * Format: date-time
-             * @description When the user himself last reset his machine.
+             * @description The time when the user last reset the machine.
              */
             hwid_reset_at: string | null;
             subscription: {
                 /** @enum {string} */
                 subscription_status: "none" | "active" | "expired";
-                /** @description The tier in force. */
+                /** @description The current tier. */
                 tier: string | null;
                 /**
                  * Format: date-time
-                 * @description When it ends.
+                 * @description The time when the current tier ends.
                  */
                 expires_at: string | null;
-                /** @description The timeline of tiers, the first one first. */
-                stretches: {
-                    tier: string;
-                    /** Format: date-time */
-                    starts_at: string;
-                    /** Format: date-time */
-                    expires_at: string;
-                }[];
+                /** @description The periods of the subscription, in order. */
+                periods: components["schemas"]["SubscriptionPeriod"][];
             };
             live_sessions: number;
-            /** @description The ban of the user that is in force; of several, the last one. */
+            /** @description The ban of the user that is in force. If there are several, it is the most recent one. */
             ban: {
                 ban_id: string;
                 reason: string | null;
@@ -4916,95 +5033,96 @@ export interface components {
             created_at: string;
         };
         UserList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["User"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
          * Format: visible-name
-         * @description The developer's own label for a user, of 1 to 32 characters, which can be read as a name can; a login answers with it.
+         * @description The developer's own label for a user: 1 to 32 characters that meet the rules of names. Logins return it.
          */
-        Role: string;
+        UserRole: string;
         CreateUserRequest: {
             username: components["schemas"]["NewUsername"];
             password?: components["schemas"]["NewPassword"];
             email?: components["schemas"]["Email"];
-            role?: components["schemas"]["Role"];
+            role?: components["schemas"]["UserRole"];
         };
         UserResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["User"];
         ExtendUsersRequest: {
-            /** @description Days of 24 hours. */
+            /** @description The number of days of 24 hours. */
             days: number;
             tier?: components["schemas"]["Tier"];
             user_ids?: string[];
             /**
-             * @description Everybody who has a running subscription.
+             * @description Whether to extend all users with an active subscription.
              * @enum {boolean}
              */
             all?: true;
         } & (unknown | unknown);
         ExtendUsersResult: {
-            status: components["schemas"]["Success"];
-            /** @description Users whose subscription ends later now. */
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The number of users whose subscription was extended. */
             extended: number;
-            /** @description Users to whom the days could add nothing. */
+            /** @description The number of users who would gain nothing from the days. */
             unchanged: number;
-            /** @description Identifiers that are no user of the application's. */
+            /** @description The number of identifiers that are not users of the application. */
             unknown: number;
         };
         ImportUsersResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             imported: number;
         };
         UpdateUserRequest: {
             /**
              * Format: email
-             * @description Null removes it.
+             * @description Null removes the email address.
              */
             email?: string | null;
-            role?: components["schemas"]["Role"];
+            role?: components["schemas"]["UserRole"];
         };
         BanUserRequest: {
-            reason?: components["schemas"]["Remark"];
+            reason?: components["schemas"]["DeveloperNote"];
             /**
              * Format: date-time
-             * @description When the ban ends by itself.
+             * @description The time when the ban expires.
              */
             expires_at?: string | null;
         };
-        ResetPasswordRequest: {
+        ResetUserPasswordRequest: {
             password: components["schemas"]["NewPassword"];
         };
         ExtendUserRequest: {
             tier: components["schemas"]["Tier"];
-            /** @description Days of 24 hours; null is a lifetime. */
+            /** @description The number of days of 24 hours. Null is a lifetime. */
             days: number | null;
         };
         ExtendUserResult: {
-            status: components["schemas"]["Success"];
-            /** @description The tier that was extended. */
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The extended tier. */
             tier: string;
             /**
              * Format: date-time
-             * @description When that tier ends.
+             * @description The time when that tier ends.
              */
             expires_at: string;
         };
+        UserSession: {
+            /** Format: date-time */
+            began_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description A label that all sessions of one machine within the application share. */
+            machine: string;
+        };
         UserSessionList: {
-            status: components["schemas"]["Success"];
-            data: {
-                /** Format: date-time */
-                began_at: string;
-                /** Format: date-time */
-                expires_at: string;
-                /** @description A label, the same for every session of one machine within the application. */
-                machine: string;
-            }[];
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["UserSession"][];
         };
         BanList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Ban"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
@@ -5015,10 +5133,10 @@ export interface components {
             hwid?: components["schemas"]["Hwid"];
             /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
             network?: string;
-            reason?: components["schemas"]["Remark"];
+            reason?: components["schemas"]["DeveloperNote"];
             /**
              * Format: date-time
-             * @description When the ban ends by itself.
+             * @description The time when the ban expires.
              */
             expires_at?: string | null;
         };
@@ -5031,29 +5149,29 @@ export interface components {
             updated_at: string;
         };
         /**
-         * @description `public` for everybody, `session` for live sessions only.
+         * @description `public` is visible to every client, and `session` only to live sessions.
          * @enum {string}
          */
-        Visibility: "public" | "session";
+        VariableVisibility: "public" | "session";
         Variable: components["schemas"]["UserVariable"] & {
-            visibility: components["schemas"]["Visibility"];
+            visibility: components["schemas"]["VariableVisibility"];
         };
         VariableList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Variable"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         VariableResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Variable"];
         /** @description At most 64 KiB in UTF-8. */
         VariableValue: string;
         SetVariableRequest: {
             value: components["schemas"]["VariableValue"];
-            visibility: components["schemas"]["Visibility"];
+            visibility: components["schemas"]["VariableVisibility"];
         };
         UserVariableList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["UserVariable"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
@@ -5061,70 +5179,71 @@ export interface components {
             value: components["schemas"]["VariableValue"];
         };
         UserVariableResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["UserVariable"];
-        File: components["schemas"]["ClientFile"] & {
+        HostedFile: components["schemas"]["ClientFile"] & {
             file_id: string;
             authenticated_only: boolean;
             /** Format: date-time */
             created_at: string;
         };
-        FileList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["File"][];
+        HostedFileList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["HostedFile"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        FileResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["File"];
-        /** @description 1 to 64 printable ASCII characters, no space at either end. */
+        HostedFileResult: {
+            status: components["schemas"]["SuccessStatus"];
+        } & components["schemas"]["HostedFile"];
+        /** @description 1 to 64 printable ASCII characters, without spaces at either end. */
         FileVersion: string;
         UpdateFileRequest: {
-            /** @description 1 to 64 printable ASCII characters, no space at either end; null for none. */
+            /** @description 1 to 64 printable ASCII characters, without spaces at either end. Null removes the version. */
             version?: string | null;
             authenticated_only?: boolean;
         };
         ResellerList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Reseller"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         CreateResellerRequest: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["DisplayName"];
             currency: components["schemas"]["Currency"];
             commission_margin?: components["schemas"]["CommissionMargin"];
         };
         UpdateResellerRequest: {
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["DisplayName"];
             commission_margin?: components["schemas"]["CommissionMargin"];
-            /** @description His tokens can look, and change nothing. */
+            /** @description Whether the reseller's tokens can only read. */
             suspended?: boolean;
         };
         ResellerPriceList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ResellerPrice"][];
         };
-        SetResellerPricesRequest: {
-            prices: {
-                app_id: components["schemas"]["AppId"];
-                tier: components["schemas"]["Tier"];
-                duration_days: components["schemas"]["PricedDays"];
-                price: components["schemas"]["Money"];
-            }[];
+        NewResellerPrice: {
+            app_id: components["schemas"]["AppId"];
+            tier: components["schemas"]["Tier"];
+            duration_days: components["schemas"]["LicenseDuration"];
+            price: components["schemas"]["Money"];
         };
-        ResellerMovementRequest: {
+        SetResellerPricesRequest: {
+            prices: components["schemas"]["NewResellerPrice"][];
+        };
+        ChangeResellerBalanceRequest: {
             amount: components["schemas"]["Money"];
             note?: components["schemas"]["LedgerNote"];
         };
         LedgerEntryResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["LedgerEntry"];
         CreateResellerTokenRequest: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["DisplayName"];
             scopes: ("read" | "write")[];
             /**
              * Format: date-time
-             * @description When the token ends by itself; null or left out is never.
+             * @description The time when the token expires. By default, or if it is null, the token never expires.
              */
             expires_at?: string | null;
         };
@@ -5142,51 +5261,52 @@ export interface components {
             note: string | null;
             /** Format: date-time */
             redeemed_at: string | null;
-            /** @description The user who redeemed it. */
+            /** @description The user who redeemed the key. */
             redeemed_by: string | null;
             /** Format: date-time */
             created_at: string;
         };
         ResellerLicenseList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ResellerLicense"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         CreateResellerLicensesRequest: {
             app_id: components["schemas"]["AppId"];
             tier: components["schemas"]["Tier"];
-            duration_days: components["schemas"]["PricedDays"];
+            duration_days: components["schemas"]["LicenseDuration"];
             amount: number;
             note?: components["schemas"]["LedgerNote"];
         };
-        PurchasedLicenses: {
-            status: components["schemas"]["Success"];
-            licenses: {
-                license_id: string;
-                license_key: string;
-                tier: string;
-                duration_days: number | null;
-            }[];
+        PurchasedLicense: {
+            license_id: string;
+            license_key: string;
+            tier: string;
+            duration_days: number | null;
+        };
+        CreateResellerLicensesResult: {
+            status: components["schemas"]["SuccessStatus"];
+            licenses: components["schemas"]["PurchasedLicense"][];
             cost: components["schemas"]["Money"];
             balance: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
-            /** @description The entry of the ledger of kind `generation`. */
+            /** @description The ledger entry of kind `generation`. */
             entry_id: string;
         };
-        RefundResult: {
-            status: components["schemas"]["Success"];
+        RefundResellerLicenseResult: {
+            status: components["schemas"]["SuccessStatus"];
             message: string;
             amount: components["schemas"]["Money"];
             balance: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
-            /** @description The entry of the ledger. */
+            /** @description The ledger entry of the refund. */
             entry_id: string;
         };
         ResellerUser: {
             user_id: string;
             username: string;
             app_id: string;
-            /** @description The one in force. */
+            /** @description The current tier. */
             subscription_tier: string | null;
             /** @enum {string} */
             subscription_status: "none" | "active" | "expired";
@@ -5194,30 +5314,33 @@ export interface components {
             subscription_expires_at: string | null;
         };
         ResellerUserList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ResellerUser"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        Event: {
+        ApplicationEvent: {
             id: string;
             /** @description A noun and what happened to it, such as `session.ended`. */
             type: string;
             /** Format: date-time */
             timestamp: string;
             app_id: string;
-            /** @description The user whom it is about. */
+            /** @description The user that the event is about. */
             user_id: string | null;
-            /** @description What there is to know about it. */
+            /** @description The details of the event. */
             data: {
                 [key: string]: unknown;
             };
         };
-        EventList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["Event"][];
-            /** @description What to pass as `after` to go on: the last event of the list, else `after` as it was. */
+        ApplicationEventList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["ApplicationEvent"][];
+            /**
+             * @description The position to pass as `after` of the next request: the last event of the list, or the given `after` if
+             *     the list is empty.
+             */
             last_event_id: string | null;
-            /** @description Whether there are further events now. */
+            /** @description Whether more events are available right now. */
             has_more: boolean;
         };
         Webhook: {
@@ -5226,13 +5349,16 @@ export interface components {
             types: string[];
             description: string | null;
             enabled: boolean;
-            /** @description Why the service has disabled it; null when it is enabled, or was disabled by the developer. */
+            /**
+             * @description The reason why the service disabled the endpoint. Null if the endpoint is enabled, or if the developer
+             *     disabled it.
+             */
             disabled_reason: string | null;
             /** Format: date-time */
             disabled_at: string | null;
             /**
              * Format: date-time
-             * @description The first failure after the last success; null when the last attempt was a success.
+             * @description The time of the first failure after the last success. Null if the last attempt succeeded.
              */
             failing_since: string | null;
             /** Format: date-time */
@@ -5241,42 +5367,42 @@ export interface components {
             updated_at: string;
         };
         WebhookList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Webhook"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
          * Format: uri
-         * @description Where events are sent, by http or https.
+         * @description The URL that receives events, http or https.
          */
         WebhookUrl: string;
-        /** @description The types of events that are sent; `*` is every type, also those that later versions add. */
-        WebhookTypes: ("*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled")[];
+        /** @description The types of events to send. `*` is every type, including types of later versions. */
+        WebhookEventTypes: ("*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled")[];
         CreateWebhookRequest: {
             url: components["schemas"]["WebhookUrl"];
-            types: components["schemas"]["WebhookTypes"];
-            description?: components["schemas"]["Remark"];
+            types: components["schemas"]["WebhookEventTypes"];
+            description?: components["schemas"]["DeveloperNote"];
         };
         WebhookResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Webhook"];
-        /** @description Verifies signatures: `whsec_` and 32 bytes in base64. */
+        /** @description The secret that verifies signatures: `whsec_` and 32 bytes in base64. */
         WebhookSecret: string;
-        CreatedWebhook: components["schemas"]["WebhookResult"] & {
+        CreateWebhookResult: components["schemas"]["WebhookResult"] & {
             secret: components["schemas"]["WebhookSecret"];
         };
         UpdateWebhookRequest: {
             url?: components["schemas"]["WebhookUrl"];
-            types?: components["schemas"]["WebhookTypes"];
-            description?: components["schemas"]["Remark"];
+            types?: components["schemas"]["WebhookEventTypes"];
+            description?: components["schemas"]["DeveloperNote"];
             enabled?: boolean;
         };
         RotateWebhookSecretRequest: {
-            /** @description How long the old secret signs too; 86400 when left out. */
+            /** @description How long the previous secret also signs, in seconds. The default is 86400. */
             overlap_seconds?: number;
         };
-        RotatedWebhookSecret: {
-            status: components["schemas"]["Success"];
+        RotateWebhookSecretResult: {
+            status: components["schemas"]["SuccessStatus"];
             webhook_id: string;
             secret: components["schemas"]["WebhookSecret"];
             /** Format: date-time */
@@ -5286,84 +5412,91 @@ export interface components {
             delivery_id: string;
             webhook_id: string;
             /**
-             * @description Why it is sent.
+             * @description The reason for the delivery.
              * @enum {string}
              */
             cause: "event" | "replay" | "test";
             /**
-             * @description `pending` is before its first attempt or between two.
+             * @description `pending` is the state before the first attempt and between attempts.
              * @enum {string}
              */
             state: "pending" | "succeeded" | "failed";
             event: {
-                /** @description `webhook-id` of every attempt. */
+                /** @description The `webhook-id` of every attempt. */
                 id: string;
                 type: string;
             };
             attempts: number;
-            /** @description Of the last attempt; null without an answer. */
+            /** @description The status of the last response. Null if there was no response. */
             response_status: number | null;
-            /** @description Of the last attempt. */
+            /** @description The duration of the last attempt. */
             duration_ms: number | null;
-            /** @description What was wrong with the last attempt, in words. */
+            /** @description A description of what went wrong with the last attempt. */
             error: string | null;
             /** Format: date-time */
             last_attempt_at: string | null;
             /**
              * Format: date-time
-             * @description When it is tried next at the earliest; null when it is not.
+             * @description The earliest time of the next attempt. Null if no attempt is planned.
              */
             next_attempt_at: string | null;
             /** Format: date-time */
             created_at: string;
         };
         WebhookDeliveryResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["WebhookDelivery"];
         ReplayWebhookEventsRequest: {
             /** Format: date-time */
             since: string;
             /** Format: date-time */
             until?: string;
-            /** @description `next_cursor` of the request before. */
+            /** @description The `next_cursor` of the previous response. */
             cursor?: string;
         };
-        WebhookReplayResult: {
-            status: components["schemas"]["Success"];
+        ReplayWebhookEventsResult: {
+            status: components["schemas"]["SuccessStatus"];
             replayed: number;
-            /** @description Null when there are no more events. */
+            /** @description Null if there are no more events. */
             next_cursor: string | null;
         };
         WebhookDeliveryList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["WebhookDelivery"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        WebhookDeliveryDetails: components["schemas"]["WebhookDeliveryResult"] & {
-            /** @description The body as it is sent, byte by byte. */
-            payload: string;
-            /** @description Every attempt, the first one first. */
-            attempt_log: {
-                attempt: number;
-                /** Format: date-time */
-                attempted_at: string;
-                duration_ms: number;
-                response_status: number | null;
-                /** @description The first KiB of the answer as text. */
-                response_body: string | null;
-                error: string | null;
-            }[];
+        WebhookDeliveryAttempt: {
+            attempt: number;
+            /** Format: date-time */
+            attempted_at: string;
+            duration_ms: number;
+            response_status: number | null;
+            /** @description The first KiB of the response, as text. */
+            response_body: string | null;
+            error: string | null;
         };
-        /** @description One number for each of `days`. */
+        WebhookDeliveryDetailsResult: components["schemas"]["WebhookDeliveryResult"] & {
+            /** @description The exact body that is sent. */
+            payload: string;
+            /** @description All attempts, in order. */
+            attempt_log: components["schemas"]["WebhookDeliveryAttempt"][];
+        };
+        /** @description One number for each of the `days`. */
         DailyCounts: number[];
-        /** @description The tier with the highest sum first. */
-        CountsByTier: {
-            /** @description Null is no running subscription. */
+        TierCounts: {
+            /** @description Null for users without an active subscription. */
             tier: string | null;
             counts: components["schemas"]["DailyCounts"];
-        }[];
-        Statistics: {
-            status: components["schemas"]["Success"];
+        };
+        /** @description The tiers with the highest totals come first. */
+        CountsByTier: components["schemas"]["TierCounts"][];
+        VersionCounts: {
+            /** @description Null if the program sent no version. */
+            version: string | null;
+            counts: components["schemas"]["DailyCounts"];
+        };
+        StatisticsResult: {
+            status: components["schemas"]["SuccessStatus"];
             /** Format: date */
             from: string;
             /** Format: date */
@@ -5378,12 +5511,8 @@ export interface components {
                 logins: {
                     total: components["schemas"]["DailyCounts"];
                     by_tier: components["schemas"]["CountsByTier"];
-                    /** @description The version with the most logins first. */
-                    by_version: {
-                        /** @description Null where the program sent none. */
-                        version: string | null;
-                        counts: components["schemas"]["DailyCounts"];
-                    }[];
+                    /** @description The versions with the most logins come first. */
+                    by_version: components["schemas"]["VersionCounts"][];
                     other_versions: components["schemas"]["DailyCounts"];
                 };
                 activations: {
@@ -5393,30 +5522,30 @@ export interface components {
                 live_sessions: components["schemas"]["DailyCounts"];
             };
         };
-        CheckoutRequest: {
-            /** @description The name of a plan or its `id`. */
+        CreateCheckoutRequest: {
+            /** @description The name or the `id` of a plan. */
             plan_name: string;
             /** @enum {string} */
             period?: "monthly" | "yearly";
-            /** @description Whose balance a pack of balance is for. A developer with one reseller may leave it out. */
+            /** @description The reseller whose balance a pack of balance is for. A developer with only one reseller can omit it. */
             reseller_id?: string;
-            /** @description Where the payer goes when he has paid, http or https; a page of this service unless given. */
+            /** @description The http or https URL that the payer returns to after paying. The default is a page of this service. */
             success_url?: string;
-            /** @description Where the payer goes who does not want to pay, http or https; a page of this service unless given. */
+            /** @description The http or https URL that the payer returns to without paying. The default is a page of this service. */
             cancel_url?: string;
         };
-        CheckoutSession: {
-            status: components["schemas"]["Success"];
+        CreateCheckoutResult: {
+            status: components["schemas"]["SuccessStatus"];
             /**
              * Format: uri
              * @description The payment page.
              */
             url: string;
-            /** @description The checkout's identifier. */
+            /** @description The identifier of the checkout. */
             sessionId: string;
         };
         CheckoutResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             checkout_id: string;
             plan_id: string;
             reseller_id: string | null;
@@ -5434,20 +5563,20 @@ export interface components {
             paid_at: string | null;
         };
         PlanSubscriptionResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             subscription_id: string;
             plan_id: string;
             plan_name: string;
             /** @enum {string} */
             period: "monthly" | "yearly" | "lifetime";
             /**
-             * @description Of `past_due` a renewal could not be taken, and is tried again.
+             * @description With `past_due`, a renewal could not be collected, and the processor tries again.
              * @enum {string}
              */
             state: "active" | "past_due";
             /**
              * Format: date-time
-             * @description Until when it is paid; null for ever.
+             * @description The end of the paid period. Null if it never ends.
              */
             period_end: string | null;
             cancel_at_period_end: boolean;
@@ -5455,25 +5584,25 @@ export interface components {
             created_at: string;
         };
         UpdateSubscriptionRequest: {
-            /** @description The plan to move to; the present name unless given. */
+            /** @description The plan to move to. The default is the name of the current plan. */
             plan_name?: string;
             /** @enum {string} */
             period?: "monthly" | "yearly";
             cancel_at_period_end?: boolean;
         };
-        /** @description What it says is known to the processor and us. */
-        PaymentNotice: {
+        /** @description An event in the format of the payment processor. */
+        ReceivePaymentEventRequest: {
             [key: string]: unknown;
         };
-        PaymentNoticeResult: {
-            status: components["schemas"]["Success"];
+        ReceivePaymentEventResult: {
+            status: components["schemas"]["SuccessStatus"];
             /**
-             * @description `applied`, `repeated` when it was before, `ignored` when it tells nothing that matters here, and `refused` when it
-             *     is about another amount, currency or purchase than was asked for: then nothing was granted.
+             * @description `applied`; `repeated` if the event was processed before; `ignored` if it is not relevant; or `refused`
+             *     if its amount, currency, or purchase is not the expected one, in which case nothing is granted.
              */
             message: string;
         };
-        AdministeredPlan: {
+        AdminPlan: {
             plan_id: string;
             kind: components["schemas"]["PlanKind"];
             name: string;
@@ -5493,15 +5622,15 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        AdministeredPlanList: {
-            status: components["schemas"]["Success"];
-            data: components["schemas"]["AdministeredPlan"][];
+        AdminPlanList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["AdminPlan"][];
             next_cursor: string | null;
         };
         /**
          * Format: visible-name
-         * @description As every name: at least one visible character, no control, invisible, private-use or unassigned characters, and at most 4
-         *     marks on one character. Joiners and emoji selectors are allowed.
+         * @description A name for people to read: at least one visible character, no control, invisible, private-use, or unassigned
+         *     characters, and at most 4 marks on one character. Joiners and emoji selectors are allowed.
          */
         PlanName: string;
         PlanFeatures: components["schemas"]["PlanName"][];
@@ -5514,7 +5643,7 @@ export interface components {
             name: components["schemas"]["PlanName"];
             price: components["schemas"]["Money"];
             /**
-             * @description ISO 4217; a code that no currency has is refused.
+             * @description An ISO 4217 currency code. Unknown codes are rejected.
              * @default USD
              */
             currency?: string;
@@ -5527,17 +5656,17 @@ export interface components {
             max_apps?: number;
             /** @default 0 */
             max_users_per_app?: number;
-            /** @description How many licence keys can be generated while on it; null is no limit. */
+            /** @description The number of license keys that can be generated while on the plan. Null is no limit. */
             max_licenses?: number | null;
-            /** @description How many licence keys a pack of them adds. */
+            /** @description The number of license keys that a pack adds. */
             licenses?: number | null;
-            /** @description What a pack adds to a reseller's balance, in units of the currency. */
+            /** @description The amount that a pack adds to a reseller's balance, in units of the currency. */
             balance?: number | null;
             features?: components["schemas"]["PlanFeatures"];
         };
-        AdministeredPlanResult: {
-            status: components["schemas"]["Success"];
-        } & components["schemas"]["AdministeredPlan"];
+        AdminPlanResult: {
+            status: components["schemas"]["SuccessStatus"];
+        } & components["schemas"]["AdminPlan"];
         PlanQuota: number;
         UpdatePlanRequest: {
             name?: components["schemas"]["PlanName"];
@@ -5547,15 +5676,15 @@ export interface components {
             max_licenses?: number | null;
             features?: components["schemas"]["PlanFeatures"];
         };
-        RefundRequest: {
-            /** @description In units of the currency; all that is left unless given. */
+        RefundInvoiceRequest: {
+            /** @description The amount in units of the currency. The default is the whole remaining amount. */
             amount?: number;
         };
         InvoiceResult: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Invoice"];
         SigningKey: {
-            /** @description Its `kid`. */
+            /** @description The `kid` of the key. */
             key_id: string;
             /** @enum {string} */
             alg: "ES256" | "RS256";
@@ -5565,32 +5694,32 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description From when on it signs.
+             * @description The time from which the key signs.
              */
             active_from: string;
         };
         SigningKeyList: {
-            status: components["schemas"]["Success"];
+            status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["SigningKey"][];
         };
     };
     responses: {
-        /** @description The request is malformed, fails validation, or asks for what its subject does not allow. */
+        /** @description The request is malformed, fails validation, or does not apply to the current state of the resource. */
         BadRequest: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/validation-failed",
-                 *       "title": "Validation failed",
+                 *       "title": "Validation failure",
                  *       "status": 400,
                  *       "detail": "2 members of the request are not valid.",
                  *       "instance": "/api/v1/client/login",
                  *       "code": "VALIDATION_FAILED",
-                 *       "hint": "Correct every member that is listed in errors and send the request again.",
+                 *       "hint": "Correct every member listed in errors, then send the request again.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/validation-failed",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
@@ -5613,7 +5742,7 @@ export interface components {
                  *       "error": "VALIDATION_FAILED",
                  *       "code": 400,
                  *       "message": "2 members of the request are not valid.",
-                 *       "hint": "Correct every member that is listed in errors and send the request again.",
+                 *       "hint": "Correct every member listed in errors, then send the request again.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/validation-failed",
                  *       "type": "http://127.0.0.1:3000/errors/validation-failed",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
@@ -5633,10 +5762,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description Credentials or the session token are missing, invalid or expired. */
+        /** @description The credentials or the session token are missing, invalid, or expired. */
         Unauthorized: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
@@ -5644,9 +5773,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/unauthorized",
-                 *       "title": "Unauthorized",
+                 *       "title": "Missing or invalid credentials",
                  *       "status": 401,
-                 *       "detail": "The credentials are missing, invalid or expired.",
+                 *       "detail": "The credentials are missing, invalid, or expired.",
                  *       "instance": "/api/v2/dev/apps",
                  *       "code": "UNAUTHORIZED",
                  *       "hint": "Send a valid bearer token in the Authorization header.",
@@ -5661,7 +5790,7 @@ export interface components {
                  *       "status": "fail",
                  *       "error": "UNAUTHORIZED",
                  *       "code": 401,
-                 *       "message": "The credentials are missing, invalid or expired.",
+                 *       "message": "The credentials are missing, invalid, or expired.",
                  *       "hint": "Send a valid bearer token in the Authorization header.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/unauthorized",
                  *       "type": "http://127.0.0.1:3000/errors/unauthorized",
@@ -5672,10 +5801,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description A payment is needed: the balance does not suffice, or what is to be paid was refused. */
+        /** @description A payment is required: the balance is insufficient, or the payment was declined. */
         PaymentRequired: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -5687,7 +5816,7 @@ export interface components {
                  *       "detail": "This costs 87.50 USD, and the balance is 12.00 USD.",
                  *       "instance": "/api/v2/dev/reseller/licenses",
                  *       "code": "INSUFFICIENT_BALANCE",
-                 *       "hint": "Ask the developer for credit, or take less. Nothing was charged.",
+                 *       "hint": "Ask the developer for credit, or use a smaller amount. The balance is unchanged.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/insufficient-balance",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
@@ -5700,7 +5829,7 @@ export interface components {
                  *       "error": "INSUFFICIENT_BALANCE",
                  *       "code": 402,
                  *       "message": "This costs 87.50 USD, and the balance is 12.00 USD.",
-                 *       "hint": "Ask the developer for credit, or take less. Nothing was charged.",
+                 *       "hint": "Ask the developer for credit, or use a smaller amount. The balance is unchanged.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/insufficient-balance",
                  *       "type": "http://127.0.0.1:3000/errors/insufficient-balance",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
@@ -5710,55 +5839,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description This costs money. The challenge can be paid; nothing was charged. */
-        PaymentChallenge: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "WWW-Authenticate": components["headers"]["PaymentChallenge"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://paymentauth.org/problems/payment-required",
-                 *       "title": "Payment required",
-                 *       "status": 402,
-                 *       "detail": "This is for agents that pay.",
-                 *       "instance": "/api/v1",
-                 *       "code": "PAYMENT_REQUIRED",
-                 *       "hint": "Send the credential that the challenge in WWW-Authenticate asks for to /api/v1/agent/access.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
-                 *       "amount": 0.001,
-                 *       "currency": "USDC",
-                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "PAYMENT_REQUIRED",
-                 *       "code": 402,
-                 *       "message": "This is for agents that pay.",
-                 *       "hint": "Send the credential that the challenge in WWW-Authenticate asks for to /api/v1/agent/access.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
-                 *       "type": "https://paymentauth.org/problems/payment-required",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
-                 *       "amount": 0.001,
-                 *       "currency": "USDC",
-                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description Permission is denied or a quota is reached. */
+        /** @description The permission is missing, or a quota is exhausted. */
         Forbidden: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -5770,7 +5854,7 @@ export interface components {
                  *       "detail": "The account is bound to another machine.",
                  *       "instance": "/api/v1/client/login",
                  *       "code": "HWID_MISMATCH",
-                 *       "hint": "Log in on the bound machine, or ask the developer to reset the hardware lock.",
+                 *       "hint": "Log in on that machine, or ask the developer to reset the hardware lock.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/hwid-mismatch",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
@@ -5783,7 +5867,7 @@ export interface components {
                  *       "error": "HWID_MISMATCH",
                  *       "code": 403,
                  *       "message": "The account is bound to another machine.",
-                 *       "hint": "Log in on the bound machine, or ask the developer to reset the hardware lock.",
+                 *       "hint": "Log in on that machine, or ask the developer to reset the hardware lock.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/hwid-mismatch",
                  *       "type": "http://127.0.0.1:3000/errors/hwid-mismatch",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
@@ -5793,22 +5877,22 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The requested resource does not exist, or is somebody else's. */
+        /** @description The requested resource does not exist or is not visible to you. */
         NotFound: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/license-not-found",
-                 *       "title": "License not found",
+                 *       "title": "Unknown license",
                  *       "status": 404,
-                 *       "detail": "The application has no such licence key.",
+                 *       "detail": "The application has no such license.",
                  *       "instance": "/api/v1/client/activate",
                  *       "code": "LICENSE_NOT_FOUND",
-                 *       "hint": "Check the key for typing errors and that it belongs to this application.",
+                 *       "hint": "Check the license key for typing errors, and check that it belongs to this application.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/license-not-found",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
@@ -5820,8 +5904,8 @@ export interface components {
                  *       "status": "fail",
                  *       "error": "LICENSE_NOT_FOUND",
                  *       "code": 404,
-                 *       "message": "The application has no such licence key.",
-                 *       "hint": "Check the key for typing errors and that it belongs to this application.",
+                 *       "message": "The application has no such license.",
+                 *       "hint": "Check the license key for typing errors, and check that it belongs to this application.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/license-not-found",
                  *       "type": "http://127.0.0.1:3000/errors/license-not-found",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
@@ -5831,19 +5915,19 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The request conflicts with what exists. */
+        /** @description The request conflicts with the current state of the resource. */
         Conflict: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/username-taken",
-                 *       "title": "Username taken",
+                 *       "title": "Taken username",
                  *       "status": 409,
-                 *       "detail": "The application already has a user of this name, or of one that looks the same.",
+                 *       "detail": "The application already has a user with this name, or with one that looks the same.",
                  *       "instance": "/api/v1/client/register",
                  *       "code": "USERNAME_TAKEN",
                  *       "hint": "Choose another username, or log in.",
@@ -5858,7 +5942,7 @@ export interface components {
                  *       "status": "fail",
                  *       "error": "USERNAME_TAKEN",
                  *       "code": 409,
-                 *       "message": "The application already has a user of this name, or of one that looks the same.",
+                 *       "message": "The application already has a user with this name, or with one that looks the same.",
                  *       "hint": "Choose another username, or log in.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/username-taken",
                  *       "type": "http://127.0.0.1:3000/errors/username-taken",
@@ -5869,22 +5953,22 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The `Idempotency-Key` belongs to another request. */
+        /** @description The `Idempotency-Key` belongs to a different request. */
         UnprocessableContent: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/idempotency-key-reused",
-                 *       "title": "Idempotency key reused",
+                 *       "title": "Reused idempotency key",
                  *       "status": 422,
-                 *       "detail": "Another request was sent with this Idempotency-Key.",
+                 *       "detail": "A different request was sent with this Idempotency-Key.",
                  *       "instance": "/api/v2/dev/apps",
                  *       "code": "IDEMPOTENCY_KEY_REUSED",
-                 *       "hint": "Make a new key for every request; repeat one only with the very same request.",
+                 *       "hint": "Generate a new key for every request. Reuse a key only to repeat the identical request.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/idempotency-key-reused",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
@@ -5896,8 +5980,8 @@ export interface components {
                  *       "status": "fail",
                  *       "error": "IDEMPOTENCY_KEY_REUSED",
                  *       "code": 422,
-                 *       "message": "Another request was sent with this Idempotency-Key.",
-                 *       "hint": "Make a new key for every request; repeat one only with the very same request.",
+                 *       "message": "A different request was sent with this Idempotency-Key.",
+                 *       "hint": "Generate a new key for every request. Reuse a key only to repeat the identical request.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/idempotency-key-reused",
                  *       "type": "http://127.0.0.1:3000/errors/idempotency-key-reused",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
@@ -5907,10 +5991,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The body does not come. */
+        /** @description The body did not arrive in time. */
         RequestTimeout: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -5919,7 +6003,7 @@ export interface components {
                  *       "type": "http://127.0.0.1:3000/errors/request-timeout",
                  *       "title": "Request timeout",
                  *       "status": 408,
-                 *       "detail": "Less than 32 KiB of the body came within 30 seconds."
+                 *       "detail": "Less than 32 KiB of the body arrived within 30 seconds."
                  *     }
                  */
                 "application/problem+json": components["schemas"]["ProblemDetails"];
@@ -5928,8 +6012,8 @@ export interface components {
                  *       "status": "fail",
                  *       "error": "REQUEST_TIMEOUT",
                  *       "code": 408,
-                 *       "message": "Less than 32 KiB of the body came within 30 seconds.",
-                 *       "hint": "Send the whole request within 30 seconds.",
+                 *       "message": "Less than 32 KiB of the body arrived within 30 seconds.",
+                 *       "hint": "Send the whole request within 30 seconds. An upload may take longer while it makes progress.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/request-timeout",
                  *       "type": "http://127.0.0.1:3000/errors/request-timeout",
                  *       "timestamp": "2026-11-21T10:00:00.000Z"
@@ -5938,55 +6022,17 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description It was here, and its time is over. */
-        Gone: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "title": "Claim expired",
-                 *       "status": 410,
-                 *       "detail": "The claim is older than 24 hours.",
-                 *       "instance": "/api/v1/agent/claim",
-                 *       "code": "CLAIM_EXPIRED",
-                 *       "hint": "Register the agent again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "CLAIM_EXPIRED",
-                 *       "code": 410,
-                 *       "message": "The claim is older than 24 hours.",
-                 *       "hint": "Register the agent again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The body is larger than the operation takes, 128 KiB unless it says otherwise. */
+        /** @description The body exceeds the limit of the operation, which is 128 KiB by default. */
         PayloadTooLarge: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/payload-too-large",
-                 *       "title": "Payload too large",
+                 *       "title": "Oversized payload",
                  *       "status": 413,
                  *       "detail": "The body is larger than 131072 bytes.",
                  *       "instance": "/api/v1/client/login",
@@ -6014,10 +6060,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The body is not UTF-8 JSON sent as `application/json` without a content encoding. */
+        /** @description The body is not UTF-8 JSON, sent as `application/json` without a content encoding. */
         UnsupportedMediaType: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -6052,10 +6098,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description More requests than the service takes now. */
+        /** @description The client or the service has reached a limit on requests. */
         TooManyRequests: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -6091,10 +6137,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description An unexpected failure of the service. */
+        /** @description The service failed unexpectedly. */
         InternalError: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -6106,7 +6152,7 @@ export interface components {
                  *       "detail": "The service failed unexpectedly.",
                  *       "instance": "/api/v1/client/login",
                  *       "code": "INTERNAL_ERROR",
-                 *       "hint": "Try again; if it persists, report the request_id to whoever runs this service.",
+                 *       "hint": "Try again. If the error persists, report the request_id to the operator of this service.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/internal-error",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
                  *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
@@ -6119,7 +6165,7 @@ export interface components {
                  *       "error": "INTERNAL_ERROR",
                  *       "code": 500,
                  *       "message": "The service failed unexpectedly.",
-                 *       "hint": "Try again; if it persists, report the request_id to whoever runs this service.",
+                 *       "hint": "Try again. If the error persists, report the request_id to the operator of this service.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/internal-error",
                  *       "type": "http://127.0.0.1:3000/errors/internal-error",
                  *       "timestamp": "2026-11-21T10:00:00.000Z",
@@ -6129,10 +6175,10 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
-        /** @description The service cannot use its database just now; whether a change took place is not known. */
+        /** @description The database is temporarily unavailable, and the outcome of a change is unknown. */
         ServiceUnavailable: {
             headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -6140,9 +6186,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "http://127.0.0.1:3000/errors/service-unavailable",
-                 *       "title": "Service unavailable",
+                 *       "title": "Temporary unavailability",
                  *       "status": 503,
-                 *       "detail": "The database cannot be used just now.",
+                 *       "detail": "The database is temporarily unavailable.",
                  *       "instance": "/api/v1/client/login",
                  *       "code": "SERVICE_UNAVAILABLE",
                  *       "hint": "Wait for the number of seconds in Retry-After, then try again.",
@@ -6157,7 +6203,7 @@ export interface components {
                  *       "status": "error",
                  *       "error": "SERVICE_UNAVAILABLE",
                  *       "code": 503,
-                 *       "message": "The database cannot be used just now.",
+                 *       "message": "The database is temporarily unavailable.",
                  *       "hint": "Wait for the number of seconds in Retry-After, then try again.",
                  *       "docs_url": "http://127.0.0.1:3000/errors/service-unavailable",
                  *       "type": "http://127.0.0.1:3000/errors/service-unavailable",
@@ -6168,212 +6214,375 @@ export interface components {
                 "application/json": components["schemas"]["LegacyError"];
             };
         };
+        /** @description The whole file. */
+        FileContent: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Repr-Digest": components["headers"]["ReprDigest"];
+                "X-File-Version": components["headers"]["FileVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example MZ... */
+                "application/octet-stream": string;
+            };
+        };
+        /** @description The requested part of the file. */
+        PartialFileContent: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                "Accept-Ranges": components["headers"]["AcceptRanges"];
+                "Content-Disposition": components["headers"]["ContentDisposition"];
+                "Content-Range": components["headers"]["ContentRange"];
+                "Repr-Digest": components["headers"]["ReprDigest"];
+                "X-File-Version": components["headers"]["FileVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example MZ... */
+                "application/octet-stream": string;
+            };
+        };
+        /** @description The content still has this `ETag`. */
+        FileNotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The range starts past the end of the file. */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Content-Range": components["headers"]["ContentRange"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                 *       "title": "Unsatisfiable range",
+                 *       "status": 416,
+                 *       "detail": "The range starts past the end of the file."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "RANGE_NOT_SATISFIABLE",
+                 *       "code": 416,
+                 *       "message": "The range starts past the end of the file.",
+                 *       "hint": "Request bytes below the size that Content-Range names.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                 *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
+        /** @description A payment is required. Pay the challenge. Nothing was charged. */
+        PaymentChallenge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "WWW-Authenticate": components["headers"]["PaymentChallenge"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://paymentauth.org/problems/payment-required",
+                 *       "title": "Payment required",
+                 *       "status": 402,
+                 *       "detail": "Access for agents requires a payment.",
+                 *       "instance": "/api/v1",
+                 *       "code": "PAYMENT_REQUIRED",
+                 *       "hint": "Pay the challenge in WWW-Authenticate, and send its credential to /api/v1/agent/access.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
+                 *       "amount": 0.001,
+                 *       "currency": "USDC",
+                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "PAYMENT_REQUIRED",
+                 *       "code": 402,
+                 *       "message": "Access for agents requires a payment.",
+                 *       "hint": "Pay the challenge in WWW-Authenticate, and send its credential to /api/v1/agent/access.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
+                 *       "type": "https://paymentauth.org/problems/payment-required",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
+                 *       "amount": 0.001,
+                 *       "currency": "USDC",
+                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
+        /** @description The resource existed, but has expired. */
+        Gone: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "title": "Expired claim",
+                 *       "status": 410,
+                 *       "detail": "The claim is older than 24 hours.",
+                 *       "instance": "/api/v1/agent/claim",
+                 *       "code": "CLAIM_EXPIRED",
+                 *       "hint": "Register the agent again.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["ProblemDetails"];
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "error": "CLAIM_EXPIRED",
+                 *       "code": 410,
+                 *       "message": "The claim is older than 24 hours.",
+                 *       "hint": "Register the agent again.",
+                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
+                 *       "timestamp": "2026-11-21T10:00:00.000Z",
+                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
     };
     parameters: {
         /**
-         * @description The application's identifier.
+         * @description The identifier of the application.
          * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
          */
         AppId: string;
         /**
-         * @description The checkout's identifier: `sessionId` of its answer.
-         * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
-         */
-        CheckoutId: string;
-        /**
-         * @description The plan's identifier.
-         * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
-         */
-        PlanId: string;
-        /**
-         * @description The invoice's identifier.
-         * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
-         */
-        InvoiceId: string;
-        /**
-         * @description The agent's identifier.
-         * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
-         */
-        AgentId: string;
-        /**
-         * @description The receiver's identifier.
-         * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
-         */
-        ReceiverId: string;
-        /**
-         * @description The client's identifier.
-         * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
-         */
-        ClientId: string;
-        /**
-         * @description The authorization's identifier.
-         * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
-         */
-        AuthorizationId: string;
-        /**
-         * @description The key's identifier: its `kid`.
-         * @example 5Lw2pQ8vX1k
-         */
-        KeyId: string;
-        /**
-         * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-         *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-         *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-         *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+         * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+         *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+         *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+         *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+         *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
          * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
          */
         IdempotencyKey: string;
         /**
-         * @description How many items a page has at most.
+         * @description The maximum number of items on a page.
          * @example 20
          */
         Limit: number;
-        /** @description `next_cursor` of the page before. */
+        /** @description The `next_cursor` of the previous page. */
         Cursor: string;
         /**
-         * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
-         * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
-         */
-        Signature: string;
-        /**
-         * @description The present in Unix milliseconds.
-         * @example 1795257814000
-         */
-        Timestamp: string;
-        /**
-         * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
-         * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
-         */
-        OptionalSignature: string;
-        /**
-         * @description The present in Unix milliseconds.
-         * @example 1795257814000
-         */
-        OptionalTimestamp: string;
-        /**
-         * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
-         * @example 2
-         */
-        SignatureVersion: "1" | "2";
-        /**
-         * @description The API token's identifier.
+         * @description The identifier of the API token.
          * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
          */
         TokenId: string;
-        /**
-         * @description The licence's identifier.
-         * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
-         */
-        LicenseId: string;
-        /** @description Of one status. */
-        LicenseStatus: "unused" | "redeemed" | "paused" | "banned";
-        /** @description Of one tier. */
-        LicenseTier: components["schemas"]["StandingTier"];
-        /** @description Generated by one reseller. */
-        LicenseReseller: string;
-        /** @description A part of the note of at least 3 characters, a whole key, or the name or id of the user who redeemed it. */
-        LicenseSearch: string;
-        /**
-         * @description The user's identifier.
-         * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
-         */
-        UserId: string;
-        /**
-         * @description The ban's identifier.
-         * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
-         */
-        BanId: string;
-        /** @description Of one application. */
+        /** @description Return only entries of this application. */
         AuditAppId: string;
-        /** @description By one developer, API token, OAuth client, agent or reseller. */
+        /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
         AuditActorId: string;
-        /** @description Of one action, such as `user.banned`. An action that does not exist matches nothing. */
+        /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
         AuditAction: string;
-        /** @description On one thing, by its identifier. */
+        /** @description Return only entries whose target has this identifier. */
         AuditTarget: string;
-        /** @description From one address, however it is written. */
+        /** @description Return only entries from this address, in any notation. */
         AuditAddress: string;
-        /** @description From this moment on. */
+        /** @description Return only entries at or after this time. */
         AuditSince: string;
-        /** @description Before this moment. */
+        /** @description Return only entries before this time. */
         AuditUntil: string;
         /**
-         * @description The variable's name.
+         * @description The name of the variable.
          * @example motd
          */
         VariableName: string;
         /**
-         * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-         *     exactly, capitals and all.
+         * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+         *     `..`. The service keeps the name exactly, including its case.
          * @example setup.exe
          */
         FileName: string;
         /**
-         * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
-         *     cannot be read are ignored.
+         * @description The part of the content to return (RFC 9110, section 14.2). The service ignores multiple ranges, units other
+         *     than bytes, and values that it cannot parse.
          * @example bytes=1048576-
          */
         Range: string;
         /**
-         * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+         * @description The `ETag` that `Range` applies to. For any other content, the service returns the whole file.
          * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          */
         IfRange: string;
         /**
-         * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+         * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
          * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          */
         IfNoneMatch: string;
         /**
-         * @description The reseller's identifier.
-         * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
-         */
-        ResellerId: string;
-        /**
-         * @description The identifier of a licence that the reseller has generated.
-         * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
-         */
-        ResellerLicenseId: string;
-        /**
-         * @description The identifier of a user who has redeemed one of the reseller's keys.
-         * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
-         */
-        ResellerUserId: string;
-        /**
-         * @description The `id` of the event behind which the list begins.
-         * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
-         */
-        AfterEvent: string;
-        /**
-         * @description The oldest one first, or the newest one. The oldest one when left out.
-         * @example asc
-         */
-        EventOrder: "asc" | "desc";
-        /**
-         * @description Only events of these types, separated by commas. A type that does not exist matches nothing.
-         * @example session.ended,user.banned
-         */
-        EventTypes: string;
-        /**
-         * @description Only events about this user.
-         * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
-         */
-        EventUser: string;
-        /**
-         * @description The `id` of the last event that the client has got.
+         * @description The `id` of the last event that the client received.
          * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
          */
         LastEventId: string;
         /**
-         * @description The webhook endpoint's identifier.
+         * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+         *     version 2.
+         * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+         */
+        RequestSignature: string;
+        /**
+         * @description The current time in Unix milliseconds.
+         * @example 1795257814000
+         */
+        RequestTimestamp: string;
+        /**
+         * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
+         * @example 2
+         */
+        SignatureVersion: "1" | "2";
+        /**
+         * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+         *     version 2.
+         * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
+         */
+        OptionalRequestSignature: string;
+        /**
+         * @description The current time in Unix milliseconds.
+         * @example 1795257814000
+         */
+        OptionalRequestTimestamp: string;
+        /**
+         * @description The identifier of the agent.
+         * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
+         */
+        AgentId: string;
+        /**
+         * @description The identifier of the receiver.
+         * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
+         */
+        ReceiverId: string;
+        /**
+         * @description The identifier of the client.
+         * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
+         */
+        ClientId: string;
+        /**
+         * @description The identifier of the authorization.
+         * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
+         */
+        AuthorizationId: string;
+        /** @description Return only licenses with this status. */
+        LicenseStatus: "unused" | "redeemed" | "paused" | "banned";
+        /** @description Return only licenses of this tier. */
+        LicenseTier: components["schemas"]["ExistingTier"];
+        /** @description Return only licenses that this reseller generated. */
+        LicenseReseller: string;
+        /**
+         * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
+         *     redeemed it.
+         */
+        LicenseSearch: string;
+        /**
+         * @description The identifier of the license.
+         * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+         */
+        LicenseId: string;
+        /**
+         * @description The identifier of the user.
+         * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+         */
+        UserId: string;
+        /**
+         * @description The identifier of the ban.
+         * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
+         */
+        BanId: string;
+        /**
+         * @description The identifier of the reseller.
+         * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+         */
+        ResellerId: string;
+        /**
+         * @description The identifier of a license that the reseller generated.
+         * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
+         */
+        ResellerLicenseId: string;
+        /**
+         * @description The identifier of a user who redeemed one of the reseller's keys.
+         * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
+         */
+        ResellerUserId: string;
+        /**
+         * @description The `id` of the event after which the list starts.
+         * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+         */
+        EventAfter: string;
+        /**
+         * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
+         * @example asc
+         */
+        EventOrder: "asc" | "desc";
+        /**
+         * @description Return only events of these types, separated by commas. An unknown type matches no events.
+         * @example session.ended,user.banned
+         */
+        EventTypes: string;
+        /**
+         * @description Return only events about this user.
+         * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
+         */
+        EventUser: string;
+        /**
+         * @description The identifier of the webhook endpoint.
          * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
          */
         WebhookId: string;
         /**
-         * @description The delivery's identifier.
+         * @description The identifier of the delivery.
          * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
          */
         DeliveryId: string;
+        /**
+         * @description The identifier of the checkout: `sessionId` of its response.
+         * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
+         */
+        CheckoutId: string;
+        /**
+         * @description The identifier of the plan.
+         * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
+         */
+        PlanId: string;
+        /**
+         * @description The identifier of the invoice.
+         * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
+         */
+        InvoiceId: string;
+        /**
+         * @description The identifier of the key: its `kid`.
+         * @example 5Lw2pQ8vX1k
+         */
+        KeyId: string;
     };
     requestBodies: never;
     headers: {
@@ -6381,90 +6590,54 @@ export interface components {
          * @description Identifies this request in the service's log.
          * @example req_9uQ0cV7yTq2mZr5xWb8sLg
          */
-        XRequestId: string;
+        RequestId: string;
         /**
-         * @description The version of `signature`; only where the response is signed.
-         * @example 2
-         */
-        XSignatureVersion: "1" | "2";
-        /**
-         * @description Seconds after which a retry is worth it (RFC 9110, section 10.2.3).
+         * @description The number of seconds to wait before you try again (RFC 9110, section 10.2.3).
          * @example 1
          */
         RetryAfter: number;
         /**
-         * @description How many requests one address may send to one application in a window.
+         * @description The number of requests that one address may send to one application in a window.
          * @example 100
          */
         RateLimitLimit: number;
         /**
-         * @description How many of them are left.
+         * @description The number of requests left in this window.
          * @example 99
          */
         RateLimitRemaining: number;
         /**
-         * @description Seconds until the window ends.
+         * @description The number of seconds until the window ends.
          * @example 60
          */
         RateLimitReset: number;
         /**
-         * @description The limit and the seconds of its window (draft-ietf-httpapi-ratelimit-headers-07).
+         * @description The limit, and the length of its window in seconds (draft-ietf-httpapi-ratelimit-headers-07).
          * @example 100;w=60
          */
         RateLimitPolicy: string;
         /**
-         * @description Since when the operation is deprecated, as `@` and Unix seconds (RFC 9745).
-         * @example @1795219200
-         */
-        Deprecation: string;
-        /**
-         * @description When the operation may be gone (RFC 8594).
-         * @example Sun, 21 Nov 2027 00:00:00 GMT
-         */
-        Sunset: string;
-        /**
-         * @description Where deprecation and sunset are described, and the operation that takes over (RFC 8288).
-         * @example <http://127.0.0.1:3000/api/v2/client/login>; rel="successor-version"
-         */
-        Link: string;
-        /**
-         * @description The challenge of operations that take a bearer token (RFC 6750, section 3).
+         * @description The challenge of operations that require a bearer token (RFC 6750, section 3).
          * @example Bearer realm="latchkey"
          */
         WwwAuthenticate: string;
         /**
-         * @description What is to be paid, by the authentication scheme `Payment`: `id`, `realm`, `method`, `intent`, `request`, `expires`,
-         *     `opaque` and `description`.
-         * @example Payment id="n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg", realm="127.0.0.1:3000", method="stripe", intent="charge", request="eyJhbW91bnQiOiIxMDAwIiwiY3VycmVuY3kiOiJVU0RDIiwiZGVzY3JpcHRpb24iOiJBY2Nlc3MgdG8gdGhlIExhdGNoa2V5IEFQSSBmb3Igb25lIGFnZW50LCBmb3IgMTUgbWludXRlcy4iLCJtZXRob2REZXRhaWxzIjp7Im5ldHdvcmtJZCI6ImxhdGNoa2V5LXRlc3QiLCJwYXltZW50TWV0aG9kVHlwZXMiOlsiY2FyZCJdfX0", expires="2026-11-21T10:05:00.000Z", opaque="eyJub25jZSI6IllrM3ZRMHBTOG1acjF0WGNCNXVKMkEifQ", description="Access to the Latchkey API for one agent, for 15 minutes."
-         */
-        PaymentChallenge: string;
-        /**
-         * @description Base64url of JSON: `method`, `reference`, `status`, `timestamp`, and `externalId` where the payload had one.
-         * @example eyJtZXRob2QiOiJzdHJpcGUiLCJyZWZlcmVuY2UiOiJwYXlfMDFrYXptZDZyOWU4djR4MmM1dDduMHczcWoiLCJzdGF0dXMiOiJzdWNjZXNzIiwidGltZXN0YW1wIjoiMjAyNi0xMS0yMVQxMDowMDowMC4wMDBaIn0
-         */
-        PaymentReceipt: string;
-        /**
-         * @description Names the file (RFC 6266).
-         * @example attachment; filename="users.csv"
-         */
-        UsersFile: string;
-        /**
-         * @description Names exactly this content (RFC 9110, section 8.8.3).
+         * @description Identifies exactly this content (RFC 9110, section 8.8.3).
          * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          */
         ETag: string;
         /**
-         * @description Parts can be asked for.
+         * @description Clients can request parts of the file.
          * @example bytes
          */
         AcceptRanges: "bytes";
         /**
-         * @description Always an attachment, with the file's name (RFC 6266).
+         * @description Always an attachment, with the name of the file (RFC 6266).
          * @example attachment; filename=setup.exe
          */
         ContentDisposition: string;
         /**
-         * @description Which part it is, and the size of the whole.
+         * @description The position of this part, and the size of the whole file.
          * @example bytes 1048576-48211967/48211968
          */
         ContentRange: string;
@@ -6474,10 +6647,47 @@ export interface components {
          */
         ReprDigest: string;
         /**
-         * @description The file's version, when it has one.
+         * @description The version of the file, if it has one.
          * @example 1.4.2
          */
-        XFileVersion: string;
+        FileVersion: string;
+        /**
+         * @description The version of `signature`. Present only if the response is signed.
+         * @example 2
+         */
+        SignatureVersion: "1" | "2";
+        /**
+         * @description The time since which the operation is deprecated, as `@` and Unix seconds (RFC 9745).
+         * @example @1795219200
+         */
+        Deprecation: string;
+        /**
+         * @description The time after which the operation may be removed (RFC 8594).
+         * @example Sun, 21 Nov 2027 00:00:00 GMT
+         */
+        Sunset: string;
+        /**
+         * @description The pages about the deprecation and the sunset, and the successor of the operation (RFC 8288).
+         * @example <http://127.0.0.1:3000/api/v2/client/login>; rel="successor-version"
+         */
+        Link: string;
+        /**
+         * @description The payment challenge of the authentication scheme `Payment`: `id`, `realm`, `method`, `intent`, `request`,
+         *     `expires`, `opaque`, and `description`.
+         * @example Payment id="n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg", realm="127.0.0.1:3000", method="stripe", intent="charge", request="eyJhbW91bnQiOiIxMDAwIiwiY3VycmVuY3kiOiJVU0RDIiwiZGVzY3JpcHRpb24iOiJBY2Nlc3MgdG8gdGhlIExhdGNoa2V5IEFQSSBmb3Igb25lIGFnZW50LCBmb3IgMTUgbWludXRlcy4iLCJtZXRob2REZXRhaWxzIjp7Im5ldHdvcmtJZCI6ImxhdGNoa2V5LXRlc3QiLCJwYXltZW50TWV0aG9kVHlwZXMiOlsiY2FyZCJdfX0", expires="2026-11-21T10:05:00.000Z", opaque="eyJub25jZSI6IllrM3ZRMHBTOG1acjF0WGNCNXVKMkEifQ", description="Access to the Latchkey API for one agent, for 15 minutes."
+         */
+        PaymentChallenge: string;
+        /**
+         * @description Base64url of JSON with `method`, `reference`, `status`, `timestamp`, and `externalId` if the payload had
+         *     one.
+         * @example eyJtZXRob2QiOiJzdHJpcGUiLCJyZWZlcmVuY2UiOiJwYXlfMDFrYXptZDZyOWU4djR4MmM1dDduMHczcWoiLCJzdGF0dXMiOiJzdWNjZXNzIiwidGltZXN0YW1wIjoiMjAyNi0xMS0yMVQxMDowMDowMC4wMDBaIn0
+         */
+        PaymentReceipt: string;
+        /**
+         * @description The name of the file (RFC 6266).
+         * @example attachment; filename="users.csv"
+         */
+        ExportDisposition: string;
     };
     pathItems: never;
 }
@@ -6492,10 +6702,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every part is operational. */
+            /** @description All parts are operational. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6531,17 +6741,18 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
+                 * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+                 *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature": components["parameters"]["Signature"];
+                "x-signature": components["parameters"]["RequestSignature"];
                 /**
-                 * @description The present in Unix milliseconds.
+                 * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp": components["parameters"]["Timestamp"];
+                "x-timestamp": components["parameters"]["RequestTimestamp"];
                 /**
-                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
                 "x-signature-version"?: components["parameters"]["SignatureVersion"];
@@ -6560,15 +6771,15 @@ export interface operations {
                  *       "nonce": "5f1d7a84c3e2b6905f1d7a84c3e2b690"
                  *     }
                  */
-                "application/json": components["schemas"]["LoginRequestV2"];
+                "application/json": components["schemas"]["LoginUserV2Request"];
             };
         };
         responses: {
-            /** @description The session has begun. */
+            /** @description The session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Signature-Version": components["headers"]["SignatureVersion"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -6584,7 +6795,7 @@ export interface operations {
                      *       "expires_at": "2026-11-22T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["SignedSession"];
+                    "application/json": components["schemas"]["SignedSessionResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6602,17 +6813,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
+                 * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+                 *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
                 /**
-                 * @description The present in Unix milliseconds.
+                 * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
                 /**
-                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
                 "x-signature-version"?: components["parameters"]["SignatureVersion"];
@@ -6629,15 +6841,15 @@ export interface operations {
                  *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  *     }
                  */
-                "application/json": components["schemas"]["LicenseLoginRequest"];
+                "application/json": components["schemas"]["LoginWithLicenseRequest"];
             };
         };
         responses: {
-            /** @description The session has begun. */
+            /** @description The session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Signature-Version": components["headers"]["SignatureVersion"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -6653,7 +6865,7 @@ export interface operations {
                      *       "expires_at": "2026-11-22T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["SignedSession"];
+                    "application/json": components["schemas"]["SignedSessionResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6672,17 +6884,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
+                 * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+                 *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
                 /**
-                 * @description The present in Unix milliseconds.
+                 * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
                 /**
-                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
                 "x-signature-version"?: components["parameters"]["SignatureVersion"];
@@ -6698,15 +6911,15 @@ export interface operations {
                  *       "token": "Yk3vQ0pS8mZr1tXcB5uJ2A"
                  *     }
                  */
-                "application/json": components["schemas"]["VerifySessionRequestV2"];
+                "application/json": components["schemas"]["VerifySessionV2Request"];
             };
         };
         responses: {
             /** @description The session is valid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Signature-Version": components["headers"]["SignatureVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6722,7 +6935,7 @@ export interface operations {
                      *       "subscription_expires_at": "2026-12-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["SignedVerificationResult"];
+                    "application/json": components["schemas"]["VerifySessionV2Result"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6739,17 +6952,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
+                 * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+                 *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
                 /**
-                 * @description The present in Unix milliseconds.
+                 * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
                 /**
-                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
                 "x-signature-version"?: components["parameters"]["SignatureVersion"];
@@ -6765,15 +6979,15 @@ export interface operations {
                  *       "session_token": "Yk3vQ0pS8mZr1tXcB5uJ2A"
                  *     }
                  */
-                "application/json": components["schemas"]["LogoutRequestV2"];
+                "application/json": components["schemas"]["LogoutUserV2Request"];
             };
         };
         responses: {
             /** @description The session has ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Signature-Version": components["headers"]["SignatureVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6783,7 +6997,7 @@ export interface operations {
                      *       "message": "Session ended."
                      *     }
                      */
-                    "application/json": components["schemas"]["SignedLogoutResult"];
+                    "application/json": components["schemas"]["LogoutUserV2Result"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6799,17 +7013,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description HMAC-SHA-256, keyed with the application's secret, in hexadecimal: of the raw body, or of the text of version 2.
+                 * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
+                 *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
                 /**
-                 * @description The present in Unix milliseconds.
+                 * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
                 /**
-                 * @description The version of `x-signature` and of the response's `signature`; 1 when left out.
+                 * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
                 "x-signature-version"?: components["parameters"]["SignatureVersion"];
@@ -6830,11 +7045,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No machine is bound, and no session is left. */
+            /** @description The account has no bound machine and no sessions. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "X-Signature-Version": components["headers"]["XSignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Signature-Version": components["headers"]["SignatureVersion"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -6867,14 +7082,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -6886,7 +7101,7 @@ export interface operations {
             /** @description The variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6911,10 +7126,10 @@ export interface operations {
                     "application/json": components["schemas"]["ClientVariableList"];
                 };
             };
-            /** @description Nothing has changed since the answer with this `ETag`. */
+            /** @description Nothing has changed since the response with this `ETag`. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6933,19 +7148,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -6957,7 +7172,7 @@ export interface operations {
             /** @description The variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6973,10 +7188,10 @@ export interface operations {
                     "application/json": components["schemas"]["ClientVariableResult"];
                 };
             };
-            /** @description Nothing has changed since the answer with this `ETag`. */
+            /** @description Nothing has changed since the response with this `ETag`. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6995,14 +7210,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -7014,7 +7229,7 @@ export interface operations {
             /** @description The files. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7036,10 +7251,10 @@ export interface operations {
                     "application/json": components["schemas"]["ClientFileList"];
                 };
             };
-            /** @description Nothing has changed since the answer with this `ETag`. */
+            /** @description Nothing has changed since the response with this `ETag`. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7058,31 +7273,31 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
-                 *     cannot be read are ignored.
+                 * @description The part of the content to return (RFC 9110, section 14.2). The service ignores multiple ranges, units other
+                 *     than bytes, and values that it cannot parse.
                  * @example bytes=1048576-
                  */
                 Range?: components["parameters"]["Range"];
                 /**
-                 * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+                 * @description The `ETag` that `Range` applies to. For any other content, the service returns the whole file.
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-Range"?: components["parameters"]["IfRange"];
                 /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -7091,84 +7306,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Repr-Digest": components["headers"]["ReprDigest"];
-                    "X-File-Version": components["headers"]["XFileVersion"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example MZ... */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The part that was asked for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    "Repr-Digest": components["headers"]["ReprDigest"];
-                    "X-File-Version": components["headers"]["XFileVersion"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example MZ... */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The content is the one with this `ETag`. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["FileContent"];
+            206: components["responses"]["PartialFileContent"];
+            304: components["responses"]["FileNotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The range begins behind the end of the file. */
-            416: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "title": "Range not satisfiable",
-                     *       "status": 416,
-                     *       "detail": "The range begins behind the end of the file."
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "error": "RANGE_NOT_SATISFIABLE",
-                     *       "code": 416,
-                     *       "message": "The range begins behind the end of the file.",
-                     *       "hint": "Ask for bytes below the size that Content-Range names.",
-                     *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "timestamp": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LegacyError"];
-                };
-            };
+            416: components["responses"]["RangeNotSatisfiable"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -7178,7 +7323,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `id` of the last event that the client has got.
+                 * @description The `id` of the last event that the client received.
                  * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
                  */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
@@ -7188,10 +7333,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. */
+            /** @description The stream of events. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7229,14 +7374,14 @@ export interface operations {
                  *       "version": "1.4.2"
                  *     }
                  */
-                "application/json": components["schemas"]["InitRequest"];
+                "application/json": components["schemas"]["InitApplicationRequest"];
             };
         };
         responses: {
             /** @description The application exists and is not disabled. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7248,7 +7393,7 @@ export interface operations {
                      *       "status_code": "active"
                      *     }
                      */
-                    "application/json": components["schemas"]["InitResult"];
+                    "application/json": components["schemas"]["InitApplicationResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7265,10 +7410,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7289,14 +7435,14 @@ export interface operations {
                  *       "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA"
                  *     }
                  */
-                "application/json": components["schemas"]["RegisterRequest"];
+                "application/json": components["schemas"]["RegisterUserRequest"];
             };
         };
         responses: {
-            /** @description The account exists and is bound to the hardware. */
+            /** @description The account was created and is bound to the machine. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -7311,7 +7457,7 @@ export interface operations {
                      *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx"
                      *     }
                      */
-                    "application/json": components["schemas"]["RegistrationResult"];
+                    "application/json": components["schemas"]["RegisterUserResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7344,14 +7490,14 @@ export interface operations {
                  *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  *     }
                  */
-                "application/json": components["schemas"]["LoginRequest"];
+                "application/json": components["schemas"]["LoginUserRequest"];
             };
         };
         responses: {
-            /** @description The session has begun. */
+            /** @description The session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -7376,7 +7522,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["LoginUserResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7412,7 +7558,7 @@ export interface operations {
             /** @description The session is valid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7428,7 +7574,7 @@ export interface operations {
                      *       "subscription_expires_at": "2026-12-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["VerificationResult"];
+                    "application/json": components["schemas"]["VerifySessionResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7445,10 +7591,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7466,14 +7613,14 @@ export interface operations {
                  *       "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA"
                  *     }
                  */
-                "application/json": components["schemas"]["ActivateRequest"];
+                "application/json": components["schemas"]["ActivateLicenseRequest"];
             };
         };
         responses: {
-            /** @description The key is spent and its duration added. */
+            /** @description The key was redeemed, and its duration was added. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7485,7 +7632,7 @@ export interface operations {
                      *       "expires_at": "2026-12-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["ActivationResult"];
+                    "application/json": components["schemas"]["ActivateLicenseResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7516,14 +7663,14 @@ export interface operations {
                  *       "token": "Yk3vQ0pS8mZr1tXcB5uJ2A"
                  *     }
                  */
-                "application/json": components["schemas"]["LogoutRequest"];
+                "application/json": components["schemas"]["LogoutUserRequest"];
             };
         };
         responses: {
             /** @description The session has ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7533,7 +7680,7 @@ export interface operations {
                      *       "message": "Session ended."
                      *     }
                      */
-                    "application/json": components["schemas"]["LogoutResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7553,10 +7700,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every plan. */
+            /** @description All plans. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7604,14 +7751,14 @@ export interface operations {
                  *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  *     }
                  */
-                "application/json": components["schemas"]["SandboxRequest"];
+                "application/json": components["schemas"]["AuthenticateSandboxRequest"];
             };
         };
         responses: {
-            /** @description A session of the sandbox has begun. */
+            /** @description The sandbox session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -7645,7 +7792,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["SandboxResult"];
+                    "application/json": components["schemas"]["AuthenticateSandboxResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7676,10 +7823,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session of the sandbox is valid. */
+            /** @description The sandbox session is valid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -7705,7 +7852,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["SandboxVerificationResult"];
+                    "application/json": components["schemas"]["VerifySandboxSessionResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7742,10 +7889,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The payment was taken, and this is what it has bought. */
+            /** @description The payment was accepted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "Payment-Receipt": components["headers"]["PaymentReceipt"];
                     [name: string]: unknown;
                 };
@@ -7765,7 +7912,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["AgentAccess"];
+                    "application/json": components["schemas"]["AgentAccessResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7784,10 +7931,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the token may do. */
+            /** @description The scopes and the expiry of the token. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7826,7 +7973,7 @@ export interface operations {
             /** @description The agent is registered. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -7857,7 +8004,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["AgentRegistration"];
+                    "application/json": components["schemas"]["RegisterAgentResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7882,10 +8029,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The claim has begun, or is complete. */
+            /** @description The claim has started or is complete. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -7893,7 +8040,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentClaim"];
+                    "application/json": components["schemas"]["ClaimAgentResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7914,7 +8061,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What is revoked, and by whom. */
+        /** @description The credential to revoke, or the security event or logout token of an issuer. */
         requestBody: {
             content: {
                 /**
@@ -7933,7 +8080,7 @@ export interface operations {
             /** @description The credential, or the agents of the logout token, are revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7943,13 +8090,13 @@ export interface operations {
                      *       "message": "The credential is revoked."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            /** @description The security event was taken. There is no body (RFC 8935, section 2.3). */
+            /** @description The security event was processed. The response has no body (RFC 8935, section 2.3). */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7966,11 +8113,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -7982,7 +8129,7 @@ export interface operations {
             /** @description One page of agents. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8019,10 +8166,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8046,10 +8194,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The agent and its credential. */
+            /** @description The agent was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8073,7 +8221,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedAgent"];
+                    "application/json": components["schemas"]["CreateAgentResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8097,10 +8245,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are revoked. */
+            /** @description All agents are revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8110,7 +8258,7 @@ export interface operations {
                      *       "revoked": 3
                      *     }
                      */
-                    "application/json": components["schemas"]["RevokedAgents"];
+                    "application/json": components["schemas"]["RevokeAllAgentsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8126,7 +8274,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The agent's identifier.
+                 * @description The identifier of the agent.
                  * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
                  */
                 agent_id: components["parameters"]["AgentId"];
@@ -8138,7 +8286,7 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8183,7 +8331,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The agent's identifier.
+                 * @description The identifier of the agent.
                  * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
                  */
                 agent_id: components["parameters"]["AgentId"];
@@ -8195,7 +8343,7 @@ export interface operations {
             /** @description The agent is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8205,7 +8353,7 @@ export interface operations {
                      *       "message": "Agent revoked."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8220,11 +8368,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8236,7 +8384,7 @@ export interface operations {
             /** @description One page of receivers. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8272,10 +8420,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8296,10 +8445,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The receiver. */
+            /** @description The receiver was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8336,7 +8485,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The receiver's identifier.
+                 * @description The identifier of the receiver.
                  * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
                  */
                 receiver_id: components["parameters"]["ReceiverId"];
@@ -8345,10 +8494,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The receiver is gone. */
+            /** @description The receiver is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8358,7 +8507,7 @@ export interface operations {
                      *       "message": "Receiver deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8374,10 +8523,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8394,14 +8544,14 @@ export interface operations {
                  *       "name": "Grace"
                  *     }
                  */
-                "application/json": components["schemas"]["DeveloperRegisterRequest"];
+                "application/json": components["schemas"]["RegisterDeveloperRequest"];
             };
         };
         responses: {
-            /** @description The account exists and is signed in. */
+            /** @description The account was created, and the developer is signed in. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -8417,7 +8567,7 @@ export interface operations {
                      *       "expiry": "2026-11-22T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["DeveloperSession"];
+                    "application/json": components["schemas"]["DeveloperSessionResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8445,14 +8595,14 @@ export interface operations {
                  *       "password": "nanoseconds are this long"
                  *     }
                  */
-                "application/json": components["schemas"]["DeveloperLoginRequest"];
+                "application/json": components["schemas"]["LoginDeveloperRequest"];
             };
         };
         responses: {
             /** @description The developer is signed in. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -8468,7 +8618,7 @@ export interface operations {
                      *       "expiry": "2026-11-22T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["DeveloperSession"];
+                    "application/json": components["schemas"]["DeveloperSessionResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8492,7 +8642,7 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8547,10 +8697,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The token has ended. */
+            /** @description The token is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8560,7 +8710,7 @@ export interface operations {
                      *       "message": "Token ended."
                      *     }
                      */
-                    "application/json": components["schemas"]["LogoutResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8578,10 +8728,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No other session is left. */
+            /** @description All other sessions have ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8592,7 +8742,7 @@ export interface operations {
                      *       "ended": 2
                      *     }
                      */
-                    "application/json": components["schemas"]["EndedSessions"];
+                    "application/json": components["schemas"]["EndSessionsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8621,10 +8771,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new password counts. */
+            /** @description The password was changed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8634,7 +8784,7 @@ export interface operations {
                      *       "message": "Password set."
                      *     }
                      */
-                    "application/json": components["schemas"]["PasswordResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8665,10 +8815,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A mail is on its way. */
+            /** @description The email is on its way. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -8679,10 +8829,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "A mail is on its way."
+                     *       "message": "The email is on its way."
                      *     }
                      */
-                    "application/json": components["schemas"]["PasswordResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8708,14 +8858,14 @@ export interface operations {
                  *       "password": "a foot of wire is a nanosecond"
                  *     }
                  */
-                "application/json": components["schemas"]["CompletePasswordResetRequest"];
+                "application/json": components["schemas"]["ResetDeveloperPasswordRequest"];
             };
         };
         responses: {
-            /** @description The new password counts. */
+            /** @description The password was reset. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     "RateLimit-Reset": components["headers"]["RateLimitReset"];
@@ -8729,7 +8879,7 @@ export interface operations {
                      *       "message": "Password set."
                      *     }
                      */
-                    "application/json": components["schemas"]["PasswordResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8745,11 +8895,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8761,7 +8911,7 @@ export interface operations {
             /** @description One page of API tokens. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8798,10 +8948,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8825,10 +8976,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token. */
+            /** @description The API token was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8846,7 +8997,7 @@ export interface operations {
                      *       "token": "lkd_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedApiToken"];
+                    "application/json": components["schemas"]["CreateApiTokenResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8867,7 +9018,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The API token's identifier.
+                 * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
                 token_id: components["parameters"]["TokenId"];
@@ -8876,10 +9027,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The token is revoked. */
+            /** @description The API token is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8889,7 +9040,7 @@ export interface operations {
                      *       "message": "API token revoked."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8904,11 +9055,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8920,7 +9071,7 @@ export interface operations {
             /** @description One page of clients. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8964,10 +9115,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8993,10 +9145,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The client. */
+            /** @description The client was registered. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9021,7 +9173,7 @@ export interface operations {
                      *       "client_secret": "pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedOAuthClient"];
+                    "application/json": components["schemas"]["CreateOAuthClientResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9042,7 +9194,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The client's identifier.
+                 * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
                 client_id: components["parameters"]["ClientId"];
@@ -9054,7 +9206,7 @@ export interface operations {
             /** @description The client. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9095,7 +9247,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The client's identifier.
+                 * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
                 client_id: components["parameters"]["ClientId"];
@@ -9104,10 +9256,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The client is gone. */
+            /** @description The client is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9117,7 +9269,7 @@ export interface operations {
                      *       "message": "Client deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9134,7 +9286,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The client's identifier.
+                 * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
                 client_id: components["parameters"]["ClientId"];
@@ -9152,10 +9304,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The client as it is now. */
+            /** @description The updated client. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9197,17 +9349,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The client's identifier.
+                 * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
                 client_id: components["parameters"]["ClientId"];
@@ -9216,10 +9369,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The secret. */
+            /** @description The secret was rotated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9230,7 +9383,7 @@ export interface operations {
                      *       "client_secret": "pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
                      *     }
                      */
-                    "application/json": components["schemas"]["OAuthClientSecret"];
+                    "application/json": components["schemas"]["RotateOAuthClientSecretResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9248,11 +9401,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -9264,7 +9417,7 @@ export interface operations {
             /** @description One page of authorizations. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9303,7 +9456,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The authorization's identifier.
+                 * @description The identifier of the authorization.
                  * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
                  */
                 authorization_id: components["parameters"]["AuthorizationId"];
@@ -9312,10 +9465,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The authorization is gone. */
+            /** @description The authorization is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9325,7 +9478,7 @@ export interface operations {
                      *       "message": "Authorization revoked."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9340,25 +9493,25 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Of one application. */
+                /** @description Return only entries of this application. */
                 app_id?: components["parameters"]["AuditAppId"];
-                /** @description By one developer, API token, OAuth client, agent or reseller. */
+                /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
                 actor_id?: components["parameters"]["AuditActorId"];
-                /** @description Of one action, such as `user.banned`. An action that does not exist matches nothing. */
+                /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
                 action?: components["parameters"]["AuditAction"];
-                /** @description On one thing, by its identifier. */
+                /** @description Return only entries whose target has this identifier. */
                 target?: components["parameters"]["AuditTarget"];
-                /** @description From one address, however it is written. */
+                /** @description Return only entries from this address, in any notation. */
                 address?: components["parameters"]["AuditAddress"];
-                /** @description From this moment on. */
+                /** @description Return only entries at or after this time. */
                 since?: components["parameters"]["AuditSince"];
-                /** @description Before this moment. */
+                /** @description Return only entries before this time. */
                 until?: components["parameters"]["AuditUntil"];
             };
             header?: never;
@@ -9370,7 +9523,7 @@ export interface operations {
             /** @description One page of entries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9398,7 +9551,7 @@ export interface operations {
                      *       "next_cursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["AuditLog"];
+                    "application/json": components["schemas"]["AuditEntryList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9412,11 +9565,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -9428,7 +9581,7 @@ export interface operations {
             /** @description One page of applications. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9482,10 +9635,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9504,10 +9658,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The application exists. */
+            /** @description The application was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9542,7 +9696,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedApplication"];
+                    "application/json": components["schemas"]["CreateApplicationResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9563,7 +9717,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9575,7 +9729,7 @@ export interface operations {
             /** @description The application. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9626,7 +9780,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9635,10 +9789,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The application is gone. */
+            /** @description The application is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9648,7 +9802,7 @@ export interface operations {
                      *       "message": "Application deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9665,7 +9819,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9684,10 +9838,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The application as it is now. */
+            /** @description The updated application. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9739,17 +9893,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9763,14 +9918,14 @@ export interface operations {
                  *       "overlap_seconds": 86400
                  *     }
                  */
-                "application/json": components["schemas"]["RotateSecretRequest"];
+                "application/json": components["schemas"]["RotateApplicationSecretRequest"];
             };
         };
         responses: {
-            /** @description The application has a new secret. */
+            /** @description The secret was rotated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9782,7 +9937,7 @@ export interface operations {
                      *       "previous_secret_until": "2026-11-22T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["RotatedSecret"];
+                    "application/json": components["schemas"]["RotateApplicationSecretResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9804,7 +9959,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9813,10 +9968,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Only the current secret is taken. */
+            /** @description The application accepts only the current secret. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9826,7 +9981,7 @@ export interface operations {
                      *       "message": "Previous secret ended."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9840,26 +9995,29 @@ export interface operations {
     listLicenses: {
         parameters: {
             query?: {
-                /** @description Of one status. */
+                /** @description Return only licenses with this status. */
                 status?: components["parameters"]["LicenseStatus"];
-                /** @description Of one tier. */
+                /** @description Return only licenses of this tier. */
                 tier?: components["parameters"]["LicenseTier"];
-                /** @description Generated by one reseller. */
+                /** @description Return only licenses that this reseller generated. */
                 reseller_id?: components["parameters"]["LicenseReseller"];
-                /** @description A part of the note of at least 3 characters, a whole key, or the name or id of the user who redeemed it. */
+                /**
+                 * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
+                 *     redeemed it.
+                 */
                 q?: components["parameters"]["LicenseSearch"];
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9868,10 +10026,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of licence keys. */
+            /** @description One page of license keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9913,17 +10071,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -9943,10 +10102,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The keys, in the order in which they were made. */
+            /** @description The generated keys, in the order in which they were generated. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9965,7 +10124,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedLicenses"];
+                    "application/json": components["schemas"]["CreateLicensesResult"];
                     /**
                      * @example license_key,tier,duration_days,note,redeem_by,license_id
                      *     7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA,Pro,30,,,lic_01kazm8e3rfxkb0a6t2d5v9j1m
@@ -9990,17 +10149,17 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Says that unused keys are meant.
+                 * @description Confirms that the request deletes unused keys.
                  * @example unused
                  */
                 status: "unused";
-                /** @description Of one tier. */
+                /** @description Return only licenses of this tier. */
                 tier?: components["parameters"]["LicenseTier"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10009,10 +10168,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The keys are gone. */
+            /** @description The keys are deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10022,7 +10181,7 @@ export interface operations {
                      *       "deleted": 1250
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletedLicenses"];
+                    "application/json": components["schemas"]["DeleteUnusedLicensesResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10039,17 +10198,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10070,10 +10230,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was extended. */
+            /** @description The numbers of extended keys and users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10085,7 +10245,7 @@ export interface operations {
                      *       "left": 0
                      *     }
                      */
-                    "application/json": components["schemas"]["ExtendedLicenses"];
+                    "application/json": components["schemas"]["ExtendLicensesResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10106,17 +10266,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10133,10 +10294,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The keys are there. */
+            /** @description The keys were imported. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10146,7 +10307,7 @@ export interface operations {
                      *       "imported": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["ImportedLicenses"];
+                    "application/json": components["schemas"]["ImportLicensesResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10166,19 +10327,22 @@ export interface operations {
     exportLicenses: {
         parameters: {
             query?: {
-                /** @description Of one status. */
+                /** @description Return only licenses with this status. */
                 status?: components["parameters"]["LicenseStatus"];
-                /** @description Of one tier. */
+                /** @description Return only licenses of this tier. */
                 tier?: components["parameters"]["LicenseTier"];
-                /** @description Generated by one reseller. */
+                /** @description Return only licenses that this reseller generated. */
                 reseller_id?: components["parameters"]["LicenseReseller"];
-                /** @description A part of the note of at least 3 characters, a whole key, or the name or id of the user who redeemed it. */
+                /**
+                 * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
+                 *     redeemed it.
+                 */
                 q?: components["parameters"]["LicenseSearch"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10187,10 +10351,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The keys. */
+            /** @description The exported keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10217,12 +10381,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10231,10 +10395,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key. */
+            /** @description The license key. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10274,12 +10438,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10288,20 +10452,20 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is gone. */
+            /** @description The license key is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Licence deleted."
+                     *       "message": "License deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10319,12 +10483,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10342,10 +10506,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key as it is now. */
+            /** @description The updated license key. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10386,22 +10550,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10420,10 +10585,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key is banned. */
+            /** @description The license key is banned. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10469,12 +10634,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10483,10 +10648,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is no longer banned. */
+            /** @description The license key is no longer banned. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10527,12 +10692,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10541,10 +10706,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is paused. */
+            /** @description The license key is paused. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10585,12 +10750,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10599,10 +10764,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is no longer paused. */
+            /** @description The license key is no longer paused. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10642,22 +10807,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The licence's identifier.
+                 * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["LicenseId"];
@@ -10675,10 +10841,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key has a new holder. */
+            /** @description The license key belongs to the new holder. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10721,32 +10887,32 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The beginning of the username or of the e-mail address, without regard to case.
+                 * @description The beginning of the username or the email address, in any case.
                  * @example ada
                  */
                 q?: string;
                 /** @description Whether a ban of the user is in force. */
                 banned?: "true" | "false";
-                /** @description The tier that is in force. */
-                tier?: components["schemas"]["StandingTier"];
+                /** @description Return only users whose current tier is this one. */
+                tier?: components["schemas"]["ExistingTier"];
                 /** @description Whether a machine is bound. */
                 hwid_bound?: "true" | "false";
-                /** @description Created from this moment on. */
+                /** @description Return only users created at or after this time. */
                 created_since?: string;
-                /** @description Created before this moment. */
+                /** @description Return only users created before this time. */
                 created_until?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10758,7 +10924,7 @@ export interface operations {
             /** @description One page of users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10778,7 +10944,7 @@ export interface operations {
                      *             "subscription_status": "active",
                      *             "tier": "Pro",
                      *             "expires_at": "2026-12-21T10:00:00.000Z",
-                     *             "stretches": [
+                     *             "periods": [
                      *               {
                      *                 "tier": "Pro",
                      *                 "starts_at": "2026-11-21T10:00:00.000Z",
@@ -10810,17 +10976,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10840,10 +11007,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user exists. */
+            /** @description The user was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10861,7 +11028,7 @@ export interface operations {
                      *         "subscription_status": "none",
                      *         "tier": null,
                      *         "expires_at": null,
-                     *         "stretches": []
+                     *         "periods": []
                      *       },
                      *       "live_sessions": 0,
                      *       "ban": null,
@@ -10889,17 +11056,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10920,10 +11088,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The days are added. */
+            /** @description The days were added. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10956,17 +11124,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -10989,10 +11158,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The users exist. */
+            /** @description The users were imported. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11023,25 +11192,25 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The beginning of the username or of the e-mail address, without regard to case.
+                 * @description The beginning of the username or the email address, in any case.
                  * @example ada
                  */
                 q?: string;
                 /** @description Whether a ban of the user is in force. */
                 banned?: "true" | "false";
-                /** @description The tier that is in force. */
-                tier?: components["schemas"]["StandingTier"];
+                /** @description Return only users whose current tier is this one. */
+                tier?: components["schemas"]["ExistingTier"];
                 /** @description Whether a machine is bound. */
                 hwid_bound?: "true" | "false";
-                /** @description Created from this moment on. */
+                /** @description Return only users created at or after this time. */
                 created_since?: string;
-                /** @description Created before this moment. */
+                /** @description Return only users created before this time. */
                 created_until?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -11050,11 +11219,11 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The users. */
+            /** @description The exported users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Content-Disposition": components["headers"]["UsersFile"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Disposition": components["headers"]["ExportDisposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11081,12 +11250,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11098,7 +11267,7 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11116,7 +11285,7 @@ export interface operations {
                      *         "subscription_status": "active",
                      *         "tier": "Pro",
                      *         "expires_at": "2026-12-21T10:00:00.000Z",
-                     *         "stretches": [
+                     *         "periods": [
                      *           {
                      *             "tier": "Pro",
                      *             "starts_at": "2026-11-21T10:00:00.000Z",
@@ -11146,12 +11315,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11160,10 +11329,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is gone. */
+            /** @description The user is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11173,7 +11342,7 @@ export interface operations {
                      *       "message": "User deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11190,12 +11359,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11213,10 +11382,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The updated user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11234,7 +11403,7 @@ export interface operations {
                      *         "subscription_status": "active",
                      *         "tier": "Pro",
                      *         "expires_at": "2026-12-21T10:00:00.000Z",
-                     *         "stretches": [
+                     *         "periods": [
                      *           {
                      *             "tier": "Pro",
                      *             "starts_at": "2026-11-21T10:00:00.000Z",
@@ -11265,22 +11434,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11301,7 +11471,7 @@ export interface operations {
             /** @description The ban is in force. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11339,12 +11509,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11353,10 +11523,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user may log in again. */
+            /** @description The user can log in again. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11366,7 +11536,7 @@ export interface operations {
                      *       "message": "Ban lifted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11383,12 +11553,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11400,7 +11570,7 @@ export interface operations {
             /** @description No machine is bound. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11410,7 +11580,7 @@ export interface operations {
                      *       "message": "Hardware reset."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11427,12 +11597,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11446,14 +11616,14 @@ export interface operations {
                  *       "password": "correct horse battery staple"
                  *     }
                  */
-                "application/json": components["schemas"]["ResetPasswordRequest"];
+                "application/json": components["schemas"]["ResetUserPasswordRequest"];
             };
         };
         responses: {
-            /** @description The new password counts. */
+            /** @description The password was set. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11463,7 +11633,7 @@ export interface operations {
                      *       "message": "Password set."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11482,22 +11652,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11516,10 +11687,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The time is added. */
+            /** @description The time was added. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11552,12 +11723,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11566,10 +11737,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sessions that have neither ended nor expired. */
+            /** @description The live sessions. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11602,12 +11773,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["UserId"];
@@ -11616,10 +11787,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No session is left. */
+            /** @description All sessions of the user have ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11630,7 +11801,7 @@ export interface operations {
                      *       "ended": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["EndedSessions"];
+                    "application/json": components["schemas"]["EndSessionsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11645,17 +11816,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -11667,7 +11838,7 @@ export interface operations {
             /** @description One page of bans. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11704,17 +11875,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -11737,7 +11909,7 @@ export interface operations {
             /** @description The ban is in force. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11775,12 +11947,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The ban's identifier.
+                 * @description The identifier of the ban.
                  * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
                  */
                 ban_id: components["parameters"]["BanId"];
@@ -11792,7 +11964,7 @@ export interface operations {
             /** @description The ban is lifted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11802,7 +11974,7 @@ export interface operations {
                      *       "message": "Ban lifted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11817,17 +11989,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -11839,7 +12011,7 @@ export interface operations {
             /** @description One page of variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11875,12 +12047,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -11892,7 +12064,7 @@ export interface operations {
             /** @description The variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11923,12 +12095,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -11947,10 +12119,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variable as it is now. */
+            /** @description The current state of the variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11983,12 +12155,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -11997,10 +12169,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The variable is gone. */
+            /** @description The variable is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12010,7 +12182,7 @@ export interface operations {
                      *       "message": "Variable deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12025,22 +12197,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: string;
@@ -12052,7 +12224,7 @@ export interface operations {
             /** @description One page of the user's variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12087,17 +12259,17 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: string;
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -12115,10 +12287,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variable as it is now. */
+            /** @description The current state of the variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12150,17 +12322,17 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The user's identifier.
+                 * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: string;
                 /**
-                 * @description The variable's name.
+                 * @description The name of the variable.
                  * @example motd
                  */
                 name: components["parameters"]["VariableName"];
@@ -12169,10 +12341,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The variable is gone. */
+            /** @description The variable is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12182,7 +12354,7 @@ export interface operations {
                      *       "message": "Variable deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12197,17 +12369,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -12219,7 +12391,7 @@ export interface operations {
             /** @description One page of files. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12241,7 +12413,7 @@ export interface operations {
                      *       "next_cursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["FileList"];
+                    "application/json": components["schemas"]["HostedFileList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12258,13 +12430,13 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -12276,7 +12448,7 @@ export interface operations {
             /** @description The file. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12293,7 +12465,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["FileResult"];
+                    "application/json": components["schemas"]["HostedFileResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12308,12 +12480,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The version of the content, as the developer counts.
+                 * @description The version of the content, as the developer defines it.
                  * @example 1.4.2
                  */
                 version?: components["schemas"]["FileVersion"];
                 /**
-                 * @description Whether only whoever sends the token of a live session gets the file.
+                 * @description Whether only clients with the token of a live session can download the file.
                  * @example true
                  */
                 authenticated_only?: "true" | "false";
@@ -12325,20 +12497,20 @@ export interface operations {
                  */
                 "X-Checksum-SHA256"?: string;
                 /**
-                 * @description The digest of the content (RFC 9530). Algorithms besides `sha-256` are ignored.
+                 * @description The digest of the content (RFC 9530). Algorithms other than `sha-256` are ignored.
                  * @example sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:
                  */
                 "Content-Digest"?: string;
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -12352,10 +12524,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The file as it is now. */
+            /** @description The current state of the file. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12372,7 +12544,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["FileResult"];
+                    "application/json": components["schemas"]["HostedFileResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12393,13 +12565,13 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -12408,10 +12580,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file is gone. */
+            /** @description The file is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12421,7 +12593,7 @@ export interface operations {
                      *       "message": "File deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12438,13 +12610,13 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -12463,10 +12635,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The file as it is now. */
+            /** @description The current state of the file. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12483,7 +12655,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["FileResult"];
+                    "application/json": components["schemas"]["HostedFileResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12501,31 +12673,31 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The part of the content that is wanted (RFC 9110, section 14.2). Several ranges, other units than bytes and what
-                 *     cannot be read are ignored.
+                 * @description The part of the content to return (RFC 9110, section 14.2). The service ignores multiple ranges, units other
+                 *     than bytes, and values that it cannot parse.
                  * @example bytes=1048576-
                  */
                 Range?: components["parameters"]["Range"];
                 /**
-                 * @description The `ETag` for which `Range` holds; for any other content the whole comes.
+                 * @description The `ETag` that `Range` applies to. For any other content, the service returns the whole file.
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-Range"?: components["parameters"]["IfRange"];
                 /**
-                 * @description The `ETag` of an answer before (RFC 9110, section 13.1.2).
+                 * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The file's name, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or `..`. It is kept
-                 *     exactly, capitals and all.
+                 * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
+                 *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
                 file_name: components["parameters"]["FileName"];
@@ -12534,84 +12706,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole file. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Repr-Digest": components["headers"]["ReprDigest"];
-                    "X-File-Version": components["headers"]["XFileVersion"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example MZ... */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The part that was asked for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Disposition": components["headers"]["ContentDisposition"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    "Repr-Digest": components["headers"]["ReprDigest"];
-                    "X-File-Version": components["headers"]["XFileVersion"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example MZ... */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The content is the one with this `ETag`. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["FileContent"];
+            206: components["responses"]["PartialFileContent"];
+            304: components["responses"]["FileNotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The range begins behind the end of the file. */
-            416: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "title": "Range not satisfiable",
-                     *       "status": 416,
-                     *       "detail": "The range begins behind the end of the file."
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "error": "RANGE_NOT_SATISFIABLE",
-                     *       "code": 416,
-                     *       "message": "The range begins behind the end of the file.",
-                     *       "hint": "Ask for bytes below the size that Content-Range names.",
-                     *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                     *       "timestamp": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LegacyError"];
-                };
-            };
+            416: components["responses"]["RangeNotSatisfiable"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -12620,11 +12722,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -12636,7 +12738,7 @@ export interface operations {
             /** @description One page of resellers. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12673,10 +12775,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12697,10 +12800,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The reseller exists, with an empty balance. */
+            /** @description The reseller was created, with an empty balance. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12738,7 +12841,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -12750,7 +12853,7 @@ export interface operations {
             /** @description The reseller. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12784,7 +12887,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -12793,10 +12896,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The reseller is gone. */
+            /** @description The reseller is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12806,7 +12909,7 @@ export interface operations {
                      *       "message": "Reseller deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12824,7 +12927,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -12842,10 +12945,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The reseller as it is now. */
+            /** @description The updated reseller. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12881,7 +12984,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -12893,7 +12996,7 @@ export interface operations {
             /** @description The prices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12929,7 +13032,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -12960,10 +13063,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The prices as they are now. */
+            /** @description The current prices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13000,17 +13103,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -13025,14 +13129,14 @@ export interface operations {
                  *       "note": "Bank transfer of 20 November"
                  *     }
                  */
-                "application/json": components["schemas"]["ResellerMovementRequest"];
+                "application/json": components["schemas"]["ChangeResellerBalanceRequest"];
             };
         };
         responses: {
-            /** @description The entry of the ledger. */
+            /** @description The ledger entry. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13073,17 +13177,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -13098,14 +13203,14 @@ export interface operations {
                  *       "note": "Paid out"
                  *     }
                  */
-                "application/json": components["schemas"]["ResellerMovementRequest"];
+                "application/json": components["schemas"]["ChangeResellerBalanceRequest"];
             };
         };
         responses: {
-            /** @description The entry of the ledger. */
+            /** @description The ledger entry. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13145,17 +13250,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -13167,7 +13272,7 @@ export interface operations {
             /** @description One page of the ledger. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13220,17 +13325,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -13242,7 +13347,7 @@ export interface operations {
             /** @description One page of tokens. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13280,17 +13385,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
@@ -13312,10 +13418,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token. */
+            /** @description The token was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13333,7 +13439,7 @@ export interface operations {
                      *       "token": "lkr_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedApiToken"];
+                    "application/json": components["schemas"]["CreateApiTokenResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13355,12 +13461,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The reseller's identifier.
+                 * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
                 reseller_id: components["parameters"]["ResellerId"];
                 /**
-                 * @description The API token's identifier.
+                 * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
                 token_id: components["parameters"]["TokenId"];
@@ -13372,7 +13478,7 @@ export interface operations {
             /** @description The token is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13382,7 +13488,7 @@ export interface operations {
                      *       "message": "Reseller token revoked."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13405,7 +13511,7 @@ export interface operations {
             /** @description Your account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13446,15 +13552,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Of one status. */
+                /** @description Return only licenses with this status. */
                 status?: "unused" | "redeemed" | "paused" | "banned";
-                /** @description Of one application. */
+                /** @description Return only licenses of this application. */
                 app_id?: string;
             };
             header?: never;
@@ -13463,10 +13569,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of licence keys. */
+            /** @description One page of license keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13505,10 +13611,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13530,10 +13637,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The keys, what they cost, and what is left. */
+            /** @description The keys, their cost, and the new balance. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13554,7 +13661,7 @@ export interface operations {
                      *       "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6"
                      *     }
                      */
-                    "application/json": components["schemas"]["PurchasedLicenses"];
+                    "application/json": components["schemas"]["CreateResellerLicensesResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13576,17 +13683,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The identifier of a licence that the reseller has generated.
+                 * @description The identifier of a license that the reseller generated.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
                 license_id: components["parameters"]["ResellerLicenseId"];
@@ -13595,10 +13703,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was paid back. */
+            /** @description The refund of the license key. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13612,7 +13720,7 @@ export interface operations {
                      *       "entry_id": "led_01kazmdx2vf9m4c7r1t5w8y3b6"
                      *     }
                      */
-                    "application/json": components["schemas"]["RefundResult"];
+                    "application/json": components["schemas"]["RefundResellerLicenseResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13630,11 +13738,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -13646,7 +13754,7 @@ export interface operations {
             /** @description One page of the ledger. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13698,11 +13806,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -13714,7 +13822,7 @@ export interface operations {
             /** @description One page of users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13750,7 +13858,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of a user who has redeemed one of the reseller's keys.
+                 * @description The identifier of a user who redeemed one of the reseller's keys.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
                 user_id: components["parameters"]["ResellerUserId"];
@@ -13759,10 +13867,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is bound to no machine. */
+            /** @description No machine is bound to the user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13772,7 +13880,7 @@ export interface operations {
                      *       "message": "Hardware lock reset."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13787,27 +13895,27 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `id` of the event behind which the list begins.
+                 * @description The `id` of the event after which the list starts.
                  * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
                  */
-                after?: components["parameters"]["AfterEvent"];
+                after?: components["parameters"]["EventAfter"];
                 /**
-                 * @description The oldest one first, or the newest one. The oldest one when left out.
+                 * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
                  * @example asc
                  */
                 order?: components["parameters"]["EventOrder"];
                 /**
-                 * @description Only events of these types, separated by commas. A type that does not exist matches nothing.
+                 * @description Return only events of these types, separated by commas. An unknown type matches no events.
                  * @example session.ended,user.banned
                  */
                 type?: components["parameters"]["EventTypes"];
                 /**
-                 * @description Only events about this user.
+                 * @description Return only events about this user.
                  * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
                  */
                 user_id?: components["parameters"]["EventUser"];
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
@@ -13815,7 +13923,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -13824,10 +13932,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events from a point on. */
+            /** @description The events after the given position. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13851,7 +13959,7 @@ export interface operations {
                      *       "has_more": false
                      *     }
                      */
-                    "application/json": components["schemas"]["EventList"];
+                    "application/json": components["schemas"]["ApplicationEventList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13866,21 +13974,21 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events of these types, separated by commas. A type that does not exist matches nothing.
+                 * @description Return only events of these types, separated by commas. An unknown type matches no events.
                  * @example session.ended,user.banned
                  */
                 type?: components["parameters"]["EventTypes"];
             };
             header?: {
                 /**
-                 * @description The `id` of the last event that the client has got.
+                 * @description The `id` of the last event that the client received.
                  * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
                  */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -13889,10 +13997,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. */
+            /** @description The stream of events. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13920,17 +14028,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -13942,7 +14050,7 @@ export interface operations {
             /** @description One page of endpoints. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13985,17 +14093,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -14018,10 +14127,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, and its secret. */
+            /** @description The endpoint was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14044,7 +14153,7 @@ export interface operations {
                      *       "secret": "whsec_cYJbZc0dRZ8m3Xn7Qe1tLw5uYk2vHs9pBf4gJr6aT0E="
                      *     }
                      */
-                    "application/json": components["schemas"]["CreatedWebhook"];
+                    "application/json": components["schemas"]["CreateWebhookResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14066,12 +14175,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14083,7 +14192,7 @@ export interface operations {
             /** @description The endpoint. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14122,12 +14231,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14136,10 +14245,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoint is gone. */
+            /** @description The endpoint is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14149,7 +14258,7 @@ export interface operations {
                      *       "message": "Webhook deleted."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14166,12 +14275,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14192,10 +14301,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint as it is now. */
+            /** @description The updated endpoint. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14234,22 +14343,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14267,10 +14377,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new secret. */
+            /** @description The secret was rotated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14282,7 +14392,7 @@ export interface operations {
                      *       "previous_secret_expires_at": "2026-11-22T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["RotatedWebhookSecret"];
+                    "application/json": components["schemas"]["RotateWebhookSecretResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14303,22 +14413,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14327,10 +14438,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery, which is under way. */
+            /** @description The new delivery, which is in progress. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14373,22 +14484,23 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14407,10 +14519,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The deliveries are under way. */
+            /** @description The deliveries are in progress. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14421,7 +14533,7 @@ export interface operations {
                      *       "next_cursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["WebhookReplayResult"];
+                    "application/json": components["schemas"]["ReplayWebhookEventsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14441,26 +14553,26 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Of one state. */
+                /** @description Return only deliveries in this state. */
                 state?: "pending" | "succeeded" | "failed";
-                /** @description Of one type of event, such as `user.banned`. A type that does not exist matches nothing. */
+                /** @description Return only deliveries of this event type, such as `user.banned`. An unknown type matches no deliveries. */
                 type?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -14472,7 +14584,7 @@ export interface operations {
             /** @description One page of deliveries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14518,17 +14630,17 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
                 /**
-                 * @description The delivery's identifier.
+                 * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
                 delivery_id: components["parameters"]["DeliveryId"];
@@ -14540,7 +14652,7 @@ export interface operations {
             /** @description The delivery. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14575,7 +14687,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["WebhookDeliveryDetails"];
+                    "application/json": components["schemas"]["WebhookDeliveryDetailsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14591,27 +14703,28 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
                 /**
-                 * @description The webhook endpoint's identifier.
+                 * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
                 webhook_id: components["parameters"]["WebhookId"];
                 /**
-                 * @description The delivery's identifier.
+                 * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
                 delivery_id: components["parameters"]["DeliveryId"];
@@ -14620,10 +14733,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The new delivery, which is under way. */
+            /** @description The new delivery, which is in progress. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14678,7 +14791,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The application's identifier.
+                 * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
                 app_id: components["parameters"]["AppId"];
@@ -14687,10 +14800,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The statistics of these days. */
+            /** @description The statistics of the requested days. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14795,7 +14908,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Statistics"];
+                    "application/json": components["schemas"]["StatisticsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14811,10 +14924,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14830,14 +14944,14 @@ export interface operations {
                  *       "period": "monthly"
                  *     }
                  */
-                "application/json": components["schemas"]["CheckoutRequest"];
+                "application/json": components["schemas"]["CreateCheckoutRequest"];
             };
         };
         responses: {
-            /** @description The page is open. */
+            /** @description The payment page is open. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14848,7 +14962,7 @@ export interface operations {
                      *       "sessionId": "chk_01kazmg5t6v7w8x9y0z1a2b3c4"
                      *     }
                      */
-                    "application/json": components["schemas"]["CheckoutSession"];
+                    "application/json": components["schemas"]["CreateCheckoutResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14870,7 +14984,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The checkout's identifier: `sessionId` of its answer.
+                 * @description The identifier of the checkout: `sessionId` of its response.
                  * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
                  */
                 checkout_id: components["parameters"]["CheckoutId"];
@@ -14882,7 +14996,7 @@ export interface operations {
             /** @description The checkout. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14924,7 +15038,7 @@ export interface operations {
             /** @description The subscription. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14970,10 +15084,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The subscription as it is known now. */
+            /** @description The current state of the subscription. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15008,11 +15122,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -15024,7 +15138,7 @@ export interface operations {
             /** @description One page of invoices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15062,7 +15176,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    receivePaymentNotice: {
+    receivePaymentEvent: {
         parameters: {
             query?: never;
             header?: never;
@@ -15077,14 +15191,14 @@ export interface operations {
                  *       "type": "checkout.session.completed"
                  *     }
                  */
-                "application/json": components["schemas"]["PaymentNotice"];
+                "application/json": components["schemas"]["ReceivePaymentEventRequest"];
             };
         };
         responses: {
-            /** @description The notice is dealt with. */
+            /** @description Webhook event processed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15094,7 +15208,7 @@ export interface operations {
                      *       "message": "applied"
                      *     }
                      */
-                    "application/json": components["schemas"]["PaymentNoticeResult"];
+                    "application/json": components["schemas"]["ReceivePaymentEventResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15108,11 +15222,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -15124,7 +15238,7 @@ export interface operations {
             /** @description One page of plans. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15157,7 +15271,7 @@ export interface operations {
                      *       "next_cursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["AdministeredPlanList"];
+                    "application/json": components["schemas"]["AdminPlanList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15171,10 +15285,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15204,10 +15319,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The plan is sold. */
+            /** @description The plan is for sale. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15235,7 +15350,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["AdministeredPlanResult"];
+                    "application/json": components["schemas"]["AdminPlanResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15255,7 +15370,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The plan's identifier.
+                 * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
                 plan_id: components["parameters"]["PlanId"];
@@ -15267,7 +15382,7 @@ export interface operations {
             /** @description The plan. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15295,7 +15410,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["AdministeredPlanResult"];
+                    "application/json": components["schemas"]["AdminPlanResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15311,7 +15426,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The plan's identifier.
+                 * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
                 plan_id: components["parameters"]["PlanId"];
@@ -15320,10 +15435,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The plan is not sold any more. */
+            /** @description The plan is no longer for sale. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15333,7 +15448,7 @@ export interface operations {
                      *       "message": "Plan archived."
                      *     }
                      */
-                    "application/json": components["schemas"]["LogoutResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15350,7 +15465,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The plan's identifier.
+                 * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
                 plan_id: components["parameters"]["PlanId"];
@@ -15369,10 +15484,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The plan as it is now. */
+            /** @description The updated plan. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15400,7 +15515,7 @@ export interface operations {
                      *       "updated_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["AdministeredPlanResult"];
+                    "application/json": components["schemas"]["AdminPlanResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15417,14 +15532,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The developer who has paid.
+                 * @description Return only invoices of this developer.
                  * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
                  */
                 developer_id?: string;
@@ -15438,7 +15553,7 @@ export interface operations {
             /** @description One page of invoices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15480,17 +15595,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The invoice's identifier.
+                 * @description The identifier of the invoice.
                  * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
                  */
                 invoice_id: components["parameters"]["InvoiceId"];
@@ -15504,14 +15620,14 @@ export interface operations {
                  *       "amount": 19
                  *     }
                  */
-                "application/json": components["schemas"]["RefundRequest"];
+                "application/json": components["schemas"]["RefundInvoiceRequest"];
             };
         };
         responses: {
-            /** @description The processor gives it back. */
+            /** @description The payment processor refunds the amount. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15553,25 +15669,25 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items a page has at most.
+                 * @description The maximum number of items on a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Of one application. */
+                /** @description Return only entries of this application. */
                 app_id?: components["parameters"]["AuditAppId"];
-                /** @description By one developer, API token, OAuth client, agent or reseller. */
+                /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
                 actor_id?: components["parameters"]["AuditActorId"];
-                /** @description Of one action, such as `user.banned`. An action that does not exist matches nothing. */
+                /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
                 action?: components["parameters"]["AuditAction"];
-                /** @description On one thing, by its identifier. */
+                /** @description Return only entries whose target has this identifier. */
                 target?: components["parameters"]["AuditTarget"];
-                /** @description From one address, however it is written. */
+                /** @description Return only entries from this address, in any notation. */
                 address?: components["parameters"]["AuditAddress"];
-                /** @description From this moment on. */
+                /** @description Return only entries at or after this time. */
                 since?: components["parameters"]["AuditSince"];
-                /** @description Before this moment. */
+                /** @description Return only entries before this time. */
                 until?: components["parameters"]["AuditUntil"];
             };
             header?: never;
@@ -15583,7 +15699,7 @@ export interface operations {
             /** @description One page of entries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15608,7 +15724,7 @@ export interface operations {
                      *       "next_cursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["AuditLog"];
+                    "application/json": components["schemas"]["AuditEntryList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15629,7 +15745,7 @@ export interface operations {
             /** @description The keys, newest first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15661,10 +15777,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header): within 24 hours the same request
-                 *     with the same key has one effect and gets the same answer, then with `Idempotency-Replayed: true`. A request that
-                 *     failed had no effect, and can be sent again with its key. Another request with the key gets 422
-                 *     `IDEMPOTENCY_KEY_REUSED`; while the first one still runs, 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15674,10 +15791,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The keys as they are now. */
+            /** @description The current signing keys. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15713,7 +15830,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The key's identifier: its `kid`.
+                 * @description The identifier of the key: its `kid`.
                  * @example 5Lw2pQ8vX1k
                  */
                 key_id: components["parameters"]["KeyId"];
@@ -15722,10 +15839,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is removed. */
+            /** @description The signing key is removed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15735,7 +15852,7 @@ export interface operations {
                      *       "message": "Signing key removed."
                      *     }
                      */
-                    "application/json": components["schemas"]["DeletionResult"];
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
-import type { Actor } from '../src/audit/audit.ts';
-import type { Scope } from '../src/developers/developers.ts';
-import type { SentCredential } from '../src/machine-payments/machine-payments.ts';
-import type { SessionIdentity } from '../src/sessions/sessions.ts';
-import type { SignableRequest, Signer } from '../src/signatures/signatures.ts';
+import type { Actor } from '../src/foundation/audit/audit.ts';
+import type { Scope } from '../src/accounts/developers/developers.ts';
+import type { SentCredential } from '../src/commerce/machine-payments/machine-payments.ts';
+import type { SessionIdentity } from '../src/licensing/sessions/sessions.ts';
+import type { SignableRequest, Signer } from '../src/accounts/signatures/signatures.ts';
 
 export type OperationId = keyof operations;
 
@@ -26,13 +26,13 @@ type ParametersOf<Operation, Place extends 'path' | 'query' | 'header'> = Operat
   : never;
 
 /** `default`s of the contract are filled in before a handler runs. */
-interface Filled {
+interface FilledResponse {
   readonly limit: number;
 }
 type WithDefaults<Query> = {
-  [Name in keyof Query as Name extends keyof Filled ? never : Name]: Query[Name];
+  [Name in keyof Query as Name extends keyof FilledResponse ? never : Name]: Query[Name];
 } & {
-  [Name in keyof Query & keyof Filled]-?: Filled[Name];
+  [Name in keyof Query & keyof FilledResponse]-?: FilledResponse[Name];
 };
 
 /** On some operations a signature may be left out. */
@@ -40,9 +40,9 @@ type SignerOf<Operation> = Operation extends { parameters: { header: { 'x-signat
   ? Signer
   : Signer | undefined;
 
-/** What an agent's token stands for. */
+/** What an agent's token authorizes. */
 export interface AgentToken {
-  /** Of the agent, or of the payment that it was bought with. */
+  /** The id of the agent, or of the payment that bought it. */
   readonly id: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date;
@@ -74,13 +74,13 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly uploadBytes: number | undefined;
   /** Which of the contract's media types it has. */
   readonly uploadType: UploadTypes<operations[Id]>;
-  /** Of those that the contract declares for a successful answer, the one that the client likes best. */
+  /** The media type of a successful response that the client prefers, among those that the contract declares. */
   readonly mediaType: SuccessTypes<operations[Id]['responses']>;
   /** Who acts, on operations that need a developer's, a reseller's or the administrator's token. */
   readonly actor: Actor;
   /** Those of the token. */
   readonly scopes: readonly Scope[];
-  /** Whether the token that was sent would still be accepted, for answers that take their time. */
+  /** Whether the token would still be accepted, for responses that take long. */
   readonly stillHolds: () => Promise<boolean>;
   /** Who acts, on operations that need a reseller's token. */
   readonly resellerId: string;
@@ -102,15 +102,15 @@ type SuccessStatus = 200 | 201 | 202 | 206;
 type ContentOf<Response> = Response extends { content: infer Content } ? Content : never;
 type SuccessTypes<Responses> = keyof ContentOf<Responses[keyof Responses & SuccessStatus]>;
 
-/** JSON has a body, everything else a stream; JSON too where there is something else that is long. */
-type AnswerOf<Status, Content> = {
+/** A response has a body of JSON, or a stream for everything else and for long JSON. */
+type ResponseOf<Status, Content> = {
   [Type in keyof Content]:
     | (Type extends 'application/json'
         ? { readonly status: Status; readonly body: Content[Type]; readonly headers?: Fields }
         : never)
-    | ([keyof Content] extends ['application/json'] ? never : Streamed<Status, Type & string>);
+    | ([keyof Content] extends ['application/json'] ? never : StreamedResponse<Status, Type & string>);
 }[keyof Content];
-interface Streamed<Status, Type> {
+interface StreamedResponse<Status, Type> {
   readonly status: Status;
   readonly mediaType: Type;
   readonly stream: AsyncIterable<string | Uint8Array>;
@@ -121,18 +121,18 @@ type Fields = Readonly<Record<string, string>>;
 type Successes<Responses> = {
   [Status in keyof Responses]: Status extends SuccessStatus
     ? Responses[Status] extends { content: infer Content }
-      ? AnswerOf<Status, Content>
+      ? ResponseOf<Status, Content>
       : { readonly status: Status; readonly headers?: Fields }
     : Status extends 304
       ? { readonly status: Status; readonly headers?: Fields }
       : never;
 }[keyof Responses];
 
-/** The contract's successful answers of an operation. Errors are thrown as ApiError. */
+/** The contract's successful responses of an operation. Errors are thrown as ApiError. */
 export type HandlerResponse<Id extends OperationId> = Successes<operations[Id]['responses']>;
 
 /**
- * An operation's function: adapts the request, calls one use case, and shapes the answer. A body that lacks a field
+ * An operation's function: adapts the request, calls one use case, and shapes the response. A body that lacks a field
  * or a status that the contract does not declare does not compile.
  */
 export type Handler<Id extends OperationId> = (

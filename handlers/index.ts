@@ -1,319 +1,179 @@
-import type { Handlers } from './handler.ts';
-import { getHealth } from './health/getHealth.ts';
-import { getPaymentChallenge } from './agents/getPaymentChallenge.ts';
-import { accessAsAgent } from './agents/accessAsAgent.ts';
-import { getAgentToken } from './agents/getAgentToken.ts';
-import { registerAgent } from './agents/registerAgent.ts';
-import { claimAgent } from './agents/claimAgent.ts';
-import { revokeAgent } from './agents/revokeAgent.ts';
-import { listAgents } from './agents/listAgents.ts';
-import { createAgent } from './agents/createAgent.ts';
-import { revokeAllAgents } from './agents/revokeAllAgents.ts';
-import { getAgent } from './agents/getAgent.ts';
-import { deleteAgent } from './agents/deleteAgent.ts';
-import { createSecurityEventReceiver } from './agents/createSecurityEventReceiver.ts';
-import { listSecurityEventReceivers } from './agents/listSecurityEventReceivers.ts';
-import { deleteSecurityEventReceiver } from './agents/deleteSecurityEventReceiver.ts';
-import { loginUserV2 } from './client/loginUserV2.ts';
-import { loginWithLicense } from './client/loginWithLicense.ts';
-import { verifySessionV2 } from './client/verifySessionV2.ts';
-import { logoutUserV2 } from './client/logoutUserV2.ts';
-import { resetHwid } from './client/resetHwid.ts';
-import { listClientVariables } from './client/listClientVariables.ts';
-import { getClientVariable } from './client/getClientVariable.ts';
-import { listClientFiles } from './client/listClientFiles.ts';
-import { downloadClientFile } from './client/downloadClientFile.ts';
-import { streamSessionEvents } from './client/streamSessionEvents.ts';
-import { initApplication } from './client/initApplication.ts';
-import { registerUser } from './client/registerUser.ts';
-import { loginUser } from './client/loginUser.ts';
-import { verifySession } from './client/verifySession.ts';
-import { activateLicense } from './client/activateLicense.ts';
-import { logoutUser } from './client/logoutUser.ts';
-import { listPlans } from './client/listPlans.ts';
-import { authenticateSandbox } from './sandbox/authenticateSandbox.ts';
-import { verifySandboxSession } from './sandbox/verifySandboxSession.ts';
-import { registerDeveloper } from './developers/registerDeveloper.ts';
-import { loginDeveloper } from './developers/loginDeveloper.ts';
-import { getDeveloper } from './developers/getDeveloper.ts';
-import { logoutDeveloper } from './developers/logoutDeveloper.ts';
-import { endDeveloperSessions } from './developers/endDeveloperSessions.ts';
-import { changeDeveloperPassword } from './developers/changeDeveloperPassword.ts';
-import { requestPasswordReset } from './developers/requestPasswordReset.ts';
-import { resetDeveloperPassword } from './developers/resetDeveloperPassword.ts';
-import { createApiToken } from './tokens/createApiToken.ts';
-import { listApiTokens } from './tokens/listApiTokens.ts';
-import { deleteApiToken } from './tokens/deleteApiToken.ts';
-import { createOAuthClient } from './oauth/createOAuthClient.ts';
-import { listOAuthClients } from './oauth/listOAuthClients.ts';
-import { getOAuthClient } from './oauth/getOAuthClient.ts';
-import { updateOAuthClient } from './oauth/updateOAuthClient.ts';
-import { deleteOAuthClient } from './oauth/deleteOAuthClient.ts';
-import { rotateOAuthClientSecret } from './oauth/rotateOAuthClientSecret.ts';
-import { listAuthorizations } from './oauth/listAuthorizations.ts';
-import { revokeAuthorization } from './oauth/revokeAuthorization.ts';
-import { listAuditLog } from './audit/listAuditLog.ts';
-import { createApplication } from './applications/createApplication.ts';
-import { listApplications } from './applications/listApplications.ts';
-import { getApplication } from './applications/getApplication.ts';
-import { updateApplication } from './applications/updateApplication.ts';
-import { deleteApplication } from './applications/deleteApplication.ts';
-import { rotateApplicationSecret } from './applications/rotateApplicationSecret.ts';
-import { endSecretOverlap } from './applications/endSecretOverlap.ts';
-import { createLicenses } from './licenses/createLicenses.ts';
-import { listLicenses } from './licenses/listLicenses.ts';
-import { deleteUnusedLicenses } from './licenses/deleteUnusedLicenses.ts';
-import { extendLicenses } from './licenses/extendLicenses.ts';
-import { importLicenses } from './licenses/importLicenses.ts';
-import { exportLicenses } from './licenses/exportLicenses.ts';
-import { getLicense } from './licenses/getLicense.ts';
-import { updateLicense } from './licenses/updateLicense.ts';
-import { deleteLicense } from './licenses/deleteLicense.ts';
-import { banLicense } from './licenses/banLicense.ts';
-import { unbanLicense } from './licenses/unbanLicense.ts';
-import { pauseLicense } from './licenses/pauseLicense.ts';
-import { resumeLicense } from './licenses/resumeLicense.ts';
-import { transferLicense } from './licenses/transferLicense.ts';
-import { createUser } from './users/createUser.ts';
-import { listUsers } from './users/listUsers.ts';
-import { extendUsers } from './users/extendUsers.ts';
-import { importUsers } from './users/importUsers.ts';
-import { exportUsers } from './users/exportUsers.ts';
-import { getUser } from './users/getUser.ts';
-import { updateUser } from './users/updateUser.ts';
-import { deleteUser } from './users/deleteUser.ts';
-import { banUser } from './users/banUser.ts';
-import { unbanUser } from './users/unbanUser.ts';
-import { resetUserHwid } from './users/resetUserHwid.ts';
-import { resetUserPassword } from './users/resetUserPassword.ts';
-import { extendUser } from './users/extendUser.ts';
-import { listUserSessions } from './users/listUserSessions.ts';
-import { endUserSessions } from './users/endUserSessions.ts';
-import { createBan } from './bans/createBan.ts';
-import { listBans } from './bans/listBans.ts';
-import { deleteBan } from './bans/deleteBan.ts';
-import { listVariables } from './variables/listVariables.ts';
-import { setVariable } from './variables/setVariable.ts';
-import { getVariable } from './variables/getVariable.ts';
-import { deleteVariable } from './variables/deleteVariable.ts';
-import { listUserVariables } from './variables/listUserVariables.ts';
-import { setUserVariable } from './variables/setUserVariable.ts';
-import { deleteUserVariable } from './variables/deleteUserVariable.ts';
-import { listFiles } from './files/listFiles.ts';
-import { uploadFile } from './files/uploadFile.ts';
-import { getFile } from './files/getFile.ts';
-import { updateFile } from './files/updateFile.ts';
-import { deleteFile } from './files/deleteFile.ts';
-import { downloadFile } from './files/downloadFile.ts';
-import { createReseller } from './resellers/createReseller.ts';
-import { listResellers } from './resellers/listResellers.ts';
-import { getReseller } from './resellers/getReseller.ts';
-import { updateReseller } from './resellers/updateReseller.ts';
-import { deleteReseller } from './resellers/deleteReseller.ts';
-import { setResellerPrices } from './resellers/setResellerPrices.ts';
-import { listResellerPrices } from './resellers/listResellerPrices.ts';
-import { creditReseller } from './resellers/creditReseller.ts';
-import { debitReseller } from './resellers/debitReseller.ts';
-import { listResellerLedger } from './resellers/listResellerLedger.ts';
-import { createResellerToken } from './resellers/createResellerToken.ts';
-import { listResellerTokens } from './resellers/listResellerTokens.ts';
-import { deleteResellerToken } from './resellers/deleteResellerToken.ts';
-import { getOwnReseller } from './reseller/getOwnReseller.ts';
-import { createResellerLicenses } from './reseller/createResellerLicenses.ts';
-import { listResellerLicenses } from './reseller/listResellerLicenses.ts';
-import { refundResellerLicense } from './reseller/refundResellerLicense.ts';
-import { listOwnLedger } from './reseller/listOwnLedger.ts';
-import { listResellerUsers } from './reseller/listResellerUsers.ts';
-import { resetResellerUserHwid } from './reseller/resetResellerUserHwid.ts';
-import { listEvents } from './events/listEvents.ts';
-import { streamEvents } from './events/streamEvents.ts';
-import { createWebhook } from './webhooks/createWebhook.ts';
-import { listWebhooks } from './webhooks/listWebhooks.ts';
-import { getWebhook } from './webhooks/getWebhook.ts';
-import { updateWebhook } from './webhooks/updateWebhook.ts';
-import { deleteWebhook } from './webhooks/deleteWebhook.ts';
-import { rotateWebhookSecret } from './webhooks/rotateWebhookSecret.ts';
-import { testWebhook } from './webhooks/testWebhook.ts';
-import { replayWebhookEvents } from './webhooks/replayWebhookEvents.ts';
-import { listWebhookDeliveries } from './webhooks/listWebhookDeliveries.ts';
-import { getWebhookDelivery } from './webhooks/getWebhookDelivery.ts';
-import { replayWebhookDelivery } from './webhooks/replayWebhookDelivery.ts';
-import { getStatistics } from './statistics/getStatistics.ts';
-import { createCheckout } from './billing/createCheckout.ts';
-import { getCheckout } from './billing/getCheckout.ts';
-import { getSubscription } from './billing/getSubscription.ts';
-import { updateSubscription } from './billing/updateSubscription.ts';
-import { listInvoices } from './billing/listInvoices.ts';
-import { receivePaymentNotice } from './billing/receivePaymentNotice.ts';
-import { listAllPlans } from './administration/listAllPlans.ts';
-import { createPlan } from './administration/createPlan.ts';
-import { getPlan } from './administration/getPlan.ts';
-import { updatePlan } from './administration/updatePlan.ts';
-import { archivePlan } from './administration/archivePlan.ts';
-import { listAllInvoices } from './administration/listAllInvoices.ts';
-import { refundInvoice } from './administration/refundInvoice.ts';
-import { listAdministratorAuditLog } from './administration/listAdministratorAuditLog.ts';
-import { listSigningKeys } from './administration/listSigningKeys.ts';
-import { rotateSigningKeys } from './administration/rotateSigningKeys.ts';
-import { removeSigningKey } from './administration/removeSigningKey.ts';
+// The handlers of all operations, in the order of the contract. `registry.ts` does not compile when one is missing.
 
-/** The only registry: every operation of the contract and its handler, in the contract's order. */
-export const handlers: Handlers = {
-  getHealth,
-  getPaymentChallenge,
-  accessAsAgent,
-  getAgentToken,
-  registerAgent,
-  claimAgent,
-  revokeAgent,
-  listAgents,
-  createAgent,
-  revokeAllAgents,
-  getAgent,
-  deleteAgent,
-  createSecurityEventReceiver,
-  listSecurityEventReceivers,
-  deleteSecurityEventReceiver,
-  loginUserV2,
-  loginWithLicense,
-  verifySessionV2,
-  logoutUserV2,
-  resetHwid,
-  listClientVariables,
-  getClientVariable,
-  listClientFiles,
-  downloadClientFile,
-  streamSessionEvents,
-  initApplication,
-  registerUser,
-  loginUser,
-  verifySession,
-  activateLicense,
-  logoutUser,
-  listPlans,
-  authenticateSandbox,
-  verifySandboxSession,
-  registerDeveloper,
-  loginDeveloper,
-  getDeveloper,
-  logoutDeveloper,
-  endDeveloperSessions,
-  changeDeveloperPassword,
-  requestPasswordReset,
-  resetDeveloperPassword,
-  createApiToken,
-  listApiTokens,
-  deleteApiToken,
-  createOAuthClient,
-  listOAuthClients,
-  getOAuthClient,
-  updateOAuthClient,
-  deleteOAuthClient,
-  rotateOAuthClientSecret,
-  listAuthorizations,
-  revokeAuthorization,
-  listAuditLog,
-  createApplication,
-  listApplications,
-  getApplication,
-  updateApplication,
-  deleteApplication,
-  rotateApplicationSecret,
-  endSecretOverlap,
-  createLicenses,
-  listLicenses,
-  deleteUnusedLicenses,
-  extendLicenses,
-  importLicenses,
-  exportLicenses,
-  getLicense,
-  updateLicense,
-  deleteLicense,
-  banLicense,
-  unbanLicense,
-  pauseLicense,
-  resumeLicense,
-  transferLicense,
-  createUser,
-  listUsers,
-  extendUsers,
-  importUsers,
-  exportUsers,
-  getUser,
-  updateUser,
-  deleteUser,
-  banUser,
-  unbanUser,
-  resetUserHwid,
-  resetUserPassword,
-  extendUser,
-  listUserSessions,
-  endUserSessions,
-  createBan,
-  listBans,
-  deleteBan,
-  listVariables,
-  setVariable,
-  getVariable,
-  deleteVariable,
-  listUserVariables,
-  setUserVariable,
-  deleteUserVariable,
-  listFiles,
-  uploadFile,
-  getFile,
-  updateFile,
-  deleteFile,
-  downloadFile,
-  createReseller,
-  listResellers,
-  getReseller,
-  updateReseller,
-  deleteReseller,
-  setResellerPrices,
-  listResellerPrices,
-  creditReseller,
-  debitReseller,
-  listResellerLedger,
-  createResellerToken,
-  listResellerTokens,
-  deleteResellerToken,
-  getOwnReseller,
-  createResellerLicenses,
-  listResellerLicenses,
-  refundResellerLicense,
-  listOwnLedger,
-  listResellerUsers,
-  resetResellerUserHwid,
-  listEvents,
-  streamEvents,
-  createWebhook,
-  listWebhooks,
-  getWebhook,
-  updateWebhook,
-  deleteWebhook,
-  rotateWebhookSecret,
-  testWebhook,
-  replayWebhookEvents,
-  listWebhookDeliveries,
-  getWebhookDelivery,
-  replayWebhookDelivery,
-  getStatistics,
-  createCheckout,
-  getCheckout,
-  getSubscription,
-  updateSubscription,
-  listInvoices,
-  receivePaymentNotice,
-  listAllPlans,
-  createPlan,
-  getPlan,
-  updatePlan,
-  archivePlan,
-  listAllInvoices,
-  refundInvoice,
-  listAdministratorAuditLog,
-  listSigningKeys,
-  rotateSigningKeys,
-  removeSigningKey,
-};
+export * from './health/getHealth.ts';
+
+export * from './agents/getPaymentChallenge.ts';
+export * from './agents/accessAsAgent.ts';
+export * from './agents/getAgentToken.ts';
+export * from './agents/registerAgent.ts';
+export * from './agents/claimAgent.ts';
+export * from './agents/revokeAgent.ts';
+export * from './agents/listAgents.ts';
+export * from './agents/createAgent.ts';
+export * from './agents/revokeAllAgents.ts';
+export * from './agents/getAgent.ts';
+export * from './agents/deleteAgent.ts';
+export * from './agents/createSecurityEventReceiver.ts';
+export * from './agents/listSecurityEventReceivers.ts';
+export * from './agents/deleteSecurityEventReceiver.ts';
+
+export * from './client/loginUserV2.ts';
+export * from './client/loginWithLicense.ts';
+export * from './client/verifySessionV2.ts';
+export * from './client/logoutUserV2.ts';
+export * from './client/resetHwid.ts';
+export * from './client/listClientVariables.ts';
+export * from './client/getClientVariable.ts';
+export * from './client/listClientFiles.ts';
+export * from './client/downloadClientFile.ts';
+export * from './client/streamSessionEvents.ts';
+export * from './client/initApplication.ts';
+export * from './client/registerUser.ts';
+export * from './client/loginUser.ts';
+export * from './client/verifySession.ts';
+export * from './client/activateLicense.ts';
+export * from './client/logoutUser.ts';
+export * from './client/listPlans.ts';
+
+export * from './sandbox/authenticateSandbox.ts';
+export * from './sandbox/verifySandboxSession.ts';
+
+export * from './developers/registerDeveloper.ts';
+export * from './developers/loginDeveloper.ts';
+export * from './developers/getDeveloper.ts';
+export * from './developers/logoutDeveloper.ts';
+export * from './developers/endDeveloperSessions.ts';
+export * from './developers/changeDeveloperPassword.ts';
+export * from './developers/requestPasswordReset.ts';
+export * from './developers/resetDeveloperPassword.ts';
+
+export * from './tokens/createApiToken.ts';
+export * from './tokens/listApiTokens.ts';
+export * from './tokens/deleteApiToken.ts';
+
+export * from './oauth/createOAuthClient.ts';
+export * from './oauth/listOAuthClients.ts';
+export * from './oauth/getOAuthClient.ts';
+export * from './oauth/updateOAuthClient.ts';
+export * from './oauth/deleteOAuthClient.ts';
+export * from './oauth/rotateOAuthClientSecret.ts';
+export * from './oauth/listAuthorizations.ts';
+export * from './oauth/revokeAuthorization.ts';
+
+export * from './audit/listAuditLog.ts';
+
+export * from './applications/createApplication.ts';
+export * from './applications/listApplications.ts';
+export * from './applications/getApplication.ts';
+export * from './applications/updateApplication.ts';
+export * from './applications/deleteApplication.ts';
+export * from './applications/rotateApplicationSecret.ts';
+export * from './applications/endSecretOverlap.ts';
+
+export * from './licenses/createLicenses.ts';
+export * from './licenses/listLicenses.ts';
+export * from './licenses/deleteUnusedLicenses.ts';
+export * from './licenses/extendLicenses.ts';
+export * from './licenses/importLicenses.ts';
+export * from './licenses/exportLicenses.ts';
+export * from './licenses/getLicense.ts';
+export * from './licenses/updateLicense.ts';
+export * from './licenses/deleteLicense.ts';
+export * from './licenses/banLicense.ts';
+export * from './licenses/unbanLicense.ts';
+export * from './licenses/pauseLicense.ts';
+export * from './licenses/resumeLicense.ts';
+export * from './licenses/transferLicense.ts';
+
+export * from './users/createUser.ts';
+export * from './users/listUsers.ts';
+export * from './users/extendUsers.ts';
+export * from './users/importUsers.ts';
+export * from './users/exportUsers.ts';
+export * from './users/getUser.ts';
+export * from './users/updateUser.ts';
+export * from './users/deleteUser.ts';
+export * from './users/banUser.ts';
+export * from './users/unbanUser.ts';
+export * from './users/resetUserHwid.ts';
+export * from './users/resetUserPassword.ts';
+export * from './users/extendUser.ts';
+export * from './users/listUserSessions.ts';
+export * from './users/endUserSessions.ts';
+
+export * from './bans/createBan.ts';
+export * from './bans/listBans.ts';
+export * from './bans/deleteBan.ts';
+
+export * from './variables/listVariables.ts';
+export * from './variables/setVariable.ts';
+export * from './variables/getVariable.ts';
+export * from './variables/deleteVariable.ts';
+export * from './variables/listUserVariables.ts';
+export * from './variables/setUserVariable.ts';
+export * from './variables/deleteUserVariable.ts';
+
+export * from './files/listFiles.ts';
+export * from './files/uploadFile.ts';
+export * from './files/getFile.ts';
+export * from './files/updateFile.ts';
+export * from './files/deleteFile.ts';
+export * from './files/downloadFile.ts';
+
+export * from './resellers/createReseller.ts';
+export * from './resellers/listResellers.ts';
+export * from './resellers/getReseller.ts';
+export * from './resellers/updateReseller.ts';
+export * from './resellers/deleteReseller.ts';
+export * from './resellers/setResellerPrices.ts';
+export * from './resellers/listResellerPrices.ts';
+export * from './resellers/creditReseller.ts';
+export * from './resellers/debitReseller.ts';
+export * from './resellers/listResellerLedger.ts';
+export * from './resellers/createResellerToken.ts';
+export * from './resellers/listResellerTokens.ts';
+export * from './resellers/deleteResellerToken.ts';
+
+export * from './reseller/getOwnReseller.ts';
+export * from './reseller/createResellerLicenses.ts';
+export * from './reseller/listResellerLicenses.ts';
+export * from './reseller/refundResellerLicense.ts';
+export * from './reseller/listOwnLedger.ts';
+export * from './reseller/listResellerUsers.ts';
+export * from './reseller/resetResellerUserHwid.ts';
+
+export * from './events/listEvents.ts';
+export * from './events/streamEvents.ts';
+
+export * from './webhooks/createWebhook.ts';
+export * from './webhooks/listWebhooks.ts';
+export * from './webhooks/getWebhook.ts';
+export * from './webhooks/updateWebhook.ts';
+export * from './webhooks/deleteWebhook.ts';
+export * from './webhooks/rotateWebhookSecret.ts';
+export * from './webhooks/testWebhook.ts';
+export * from './webhooks/replayWebhookEvents.ts';
+export * from './webhooks/listWebhookDeliveries.ts';
+export * from './webhooks/getWebhookDelivery.ts';
+export * from './webhooks/replayWebhookDelivery.ts';
+
+export * from './statistics/getStatistics.ts';
+
+export * from './billing/createCheckout.ts';
+export * from './billing/getCheckout.ts';
+export * from './billing/getSubscription.ts';
+export * from './billing/updateSubscription.ts';
+export * from './billing/listInvoices.ts';
+export * from './billing/receivePaymentEvent.ts';
+
+export * from './administration/listAllPlans.ts';
+export * from './administration/createPlan.ts';
+export * from './administration/getPlan.ts';
+export * from './administration/updatePlan.ts';
+export * from './administration/archivePlan.ts';
+export * from './administration/listAllInvoices.ts';
+export * from './administration/refundInvoice.ts';
+export * from './administration/listAdministratorAuditLog.ts';
+export * from './administration/listSigningKeys.ts';
+export * from './administration/rotateSigningKeys.ts';
+export * from './administration/removeSigningKey.ts';

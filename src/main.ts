@@ -1,5 +1,6 @@
-import { runCommand } from './command.ts';
-import { loadConfig } from './config.ts';
+import { runCommand } from './app/commands/command.ts';
+import { onParentEnd } from './app/commands/parent.ts';
+import { loadConfig } from './config/config.ts';
 import { createLogger } from './platform/logger.ts';
 
 const EXIT_WITHIN_MS = 10_000;
@@ -10,7 +11,7 @@ await runCommand(
     const config = loadConfig(process.env);
     const logger = createLogger(config.logLevel);
     // Most of a start is the loading of modules: a mistyped setting is refused before.
-    const starting = import('./serve.ts').then(({ serve }) => serve(config, logger));
+    const starting = import('./app/serve.ts').then(({ serve }) => serve(config, logger));
 
     let stopping = false;
     const stop = async (signal: NodeJS.Signals) => {
@@ -24,6 +25,7 @@ await runCommand(
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
+    if (config.startedByNpm) onParentEnd(() => stop('SIGTERM'));
 
     const { service, banner } = await starting;
     if (!stopping) process.stdout.write(`${banner}listening on ${service.baseUrl}\n`);

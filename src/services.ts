@@ -1,52 +1,58 @@
-import type { Addresses } from './addresses/addresses.ts';
-import type { Administrators } from './administration/administrators.ts';
-import type { AccessTokens } from './access-tokens/access-tokens.ts';
-import type { Agents } from './agents/agents.ts';
-import type { ApiTokens } from './api-tokens/api-tokens.ts';
-import type { Applications } from './applications/applications.ts';
-import type { Audit } from './audit/audit.ts';
+import type { Addresses } from './foundation/addresses/addresses.ts';
+import type { Administrators } from './accounts/administration/administrators.ts';
+import type { AccessTokens } from './access/access-tokens/access-tokens.ts';
+import type { Agents } from './access/agents/agents.ts';
+import type { ApiTokens } from './accounts/api-tokens/api-tokens.ts';
+import type { Applications } from './accounts/applications/applications.ts';
+import type { Audit } from './foundation/audit/audit.ts';
 import type {
   Checkouts,
   Invoices,
   PlanSubscriptions,
   Reconciliation,
   Settlement,
-} from './billing/billing.ts';
-import type { BearerTokens } from './bearer-tokens/bearer-tokens.ts';
-import type { Cluster } from './cluster/cluster.ts';
-import type { DeveloperPasswords } from './developer-passwords/developer-passwords.ts';
-import type { Developers } from './developers/developers.ts';
-import type { Discovery } from './discovery/discovery.ts';
-import type { Events } from './events/events.ts';
-import type { Files } from './files/files.ts';
-import type { Health } from './health/health.ts';
-import type { Idempotency } from './idempotency/idempotency.ts';
-import type { Licenses } from './licenses/licenses.ts';
-import type { Limits } from './limits/limits.ts';
-import type { MachinePayments } from './machine-payments/machine-payments.ts';
-import type { Mails } from './mails/mails.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import type { Moderation } from './moderation/moderation.ts';
-import type { AuthorizationServer, Authorizations, OAuthClients } from './oauth/oauth.ts';
-import type { Passwords } from './passwords/passwords.ts';
-import type { Plans } from './plans/plans.ts';
-import type { Realtime } from './realtime/realtime.ts';
-import type { BrokerFeed } from './relay/broker-feed.ts';
-import type { Relay } from './relay/relay.ts';
-import type { ResellerAccount } from './resellers/reseller-account.ts';
-import type { ResellerPayments, Resellers } from './resellers/resellers.ts';
-import type { Restoration } from './restoration/restoration.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
-import type { SecurityEvents } from './security-events/security-events.ts';
-import type { Sessions } from './sessions/sessions.ts';
-import type { Signatures } from './signatures/signatures.ts';
-import type { SigningKeys } from './signing-keys/signing-keys.ts';
-import type { DailyStatistics } from './statistics/statistics.ts';
-import type { Logins } from './users/logins.ts';
-import type { HwidResets, UserDirectory, UserImports, UserManagement, Users } from './users/users.ts';
-import type { Variables } from './variables/variables.ts';
-import type { Vpn } from './vpn/vpn.ts';
-import type { Webhooks } from './webhooks/webhooks.ts';
+} from './commerce/billing/billing.ts';
+import type { BearerTokens } from './access/bearer-tokens/bearer-tokens.ts';
+import type { Cluster } from './foundation/cluster/cluster.ts';
+import type { DeveloperPasswords } from './access/developer-passwords/developer-passwords.ts';
+import type { Developers } from './accounts/developers/developers.ts';
+import type { Discovery } from './access/discovery/discovery.ts';
+import type { Events } from './foundation/events/events.ts';
+import type { Files } from './licensing/files/files.ts';
+import type { Health } from './foundation/health/health.ts';
+import type { Idempotency } from './foundation/idempotency/idempotency.ts';
+import type { Licenses } from './licensing/licenses/licenses.ts';
+import type { Limits } from './foundation/limits/limits.ts';
+import type { MachinePayments } from './commerce/machine-payments/machine-payments.ts';
+import type { Mails } from './messaging/mails/mails.ts';
+import type { Metrics } from './foundation/metrics/metrics.ts';
+import type { Moderation } from './licensing/moderation/moderation.ts';
+import type { AuthorizationServer, Authorizations, OAuthClients } from './access/oauth/oauth.ts';
+import type { Passwords } from './foundation/passwords/passwords.ts';
+import type { Plans } from './accounts/plans/plans.ts';
+import type { Realtime } from './messaging/realtime/realtime.ts';
+import type { BrokerFeed } from './messaging/relay/broker-feed.ts';
+import type { Relay } from './messaging/relay/relay.ts';
+import type { ResellerAccount } from './commerce/resellers/reseller-account.ts';
+import type { ResellerPayments, Resellers } from './commerce/resellers/resellers.ts';
+import type { Restoration } from './access/restoration/restoration.ts';
+import type { Sandbox } from './access/sandbox/sandbox.ts';
+import type { SecurityEvents } from './access/security-events/security-events.ts';
+import type { Sessions } from './licensing/sessions/sessions.ts';
+import type { Signatures } from './accounts/signatures/signatures.ts';
+import type { SigningKeys } from './foundation/signing-keys/signing-keys.ts';
+import type { DailyStatistics } from './licensing/statistics/statistics.ts';
+import type { Logins } from './licensing/users/logins.ts';
+import type {
+  HwidResets,
+  UserDirectory,
+  UserImports,
+  UserManagement,
+  Users,
+} from './licensing/users/users.ts';
+import type { Variables } from './licensing/variables/variables.ts';
+import type { Vpn } from './foundation/vpn/vpn.ts';
+import type { Webhooks } from './messaging/webhooks/webhooks.ts';
 
 /** The use cases that handlers and the server around them call. */
 export interface Services {

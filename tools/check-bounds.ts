@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util';
-import { readContract } from './generate/bundle.ts';
 import {
   type Contract,
   type Operation,
@@ -65,11 +63,4 @@ export function unbounded(contract: Contract): string[] {
     for (const { schema } of Object.values(content)) visit(schema, `${operationId}/requestBody`);
   }
   return [...found];
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { contract: { type: 'string', default: 'openapi.yaml' } } });
-  const found = unbounded(await readContract(values.contract));
-  for (const fault of found) console.error(`bound: ${fault}`);
-  if (found.length > 0) process.exitCode = 1;
 }

@@ -10,7 +10,7 @@ const FORMATS = `${MODULES}ajv-formats/dist/formats.js`;
 const EXCEPTION_MS = 5;
 const require = createRequire(import.meta.url);
 
-/** Every expression of ours and of the modules that read requests, each once, and where ours are built from values. */
+/** Our expressions and those of the modules that read requests, each once, and where ours are built from values. */
 function collect(): { expressions: Expression[]; built: Set<string>; missing: string[] } {
   const expressions = new Map<string, Expression>();
   const built = new Set<string>();
@@ -51,8 +51,8 @@ function exceptionFor({ source, place }: Expression): Exception | undefined {
 }
 
 /**
- * Regular expressions that input reaches and that are not linear: none of ours may be, and one of a dependency only where
- * the longest text that reaches it is short. Also what the lists name without need.
+ * Regular expressions that receive input and are not linear: ours never are, and one of a dependency is accepted
+ * only if the longest text that reaches it is short. Also entries that the lists do not need.
  */
 function faults(): string[] {
   const { expressions, built, missing } = collect();

@@ -1,15 +1,15 @@
-import { parseArgs } from 'node:util';
 import { toolsOf } from '../src/http/mcp/tools.ts';
 import { type Contract } from './generate/document.ts';
-import { readContract } from './generate/bundle.ts';
 
-/** The marks that the service or its tests act upon. */
+/** The marks that the service or its tests use. */
 const KNOWN = new Set([
   'x-deprecated-at',
   'x-error-codes',
   'x-hashes-password',
   'x-ignores-query',
+  'x-login',
   'x-max-bytes',
+  'x-max-bytes-setting',
   'x-mcp-tool',
   'x-name',
   'x-not-delegated',
@@ -21,10 +21,10 @@ const KNOWN = new Set([
   'x-successor',
   'x-time-limit',
 ]);
-/** Names of one's own choice are below these. */
+/** Below these, authors choose the names. */
 const NAMES = new Set(['properties', 'headers', 'content', 'schemas', 'parameters', 'responses', 'examples']);
 
-/** Marks that nobody knows, such as misspelt ones, and operations that cannot be the tools that they are marked as. */
+/** Unknown marks, such as misspelled ones, and operations marked as tools that cannot be tools. */
 export function faultyMarks(contract: Contract): string[] {
   const found: string[] = [];
 
@@ -32,7 +32,7 @@ export function faultyMarks(contract: Contract): string[] {
     if (typeof node !== 'object' || node === null) return;
     for (const [key, value] of Object.entries(node)) {
       if (key === 'example' && !hasNames) continue;
-      if (key.startsWith('x-') && !hasNames && !KNOWN.has(key)) found.push(`${path}/${key}: nobody knows it`);
+      if (key.startsWith('x-') && !hasNames && !KNOWN.has(key)) found.push(`${path}/${key}: is unknown`);
       visit(value, `${path}/${key.replaceAll('/', '~1')}`, !hasNames && NAMES.has(key));
     }
   }
@@ -44,11 +44,4 @@ export function faultyMarks(contract: Contract): string[] {
     found.push((error as Error).message);
   }
   return found;
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { contract: { type: 'string', default: 'openapi.yaml' } } });
-  const found = faultyMarks(await readContract(values.contract));
-  for (const fault of found) console.error(`mark: ${fault}`);
-  if (found.length > 0) process.exitCode = 1;
 }

@@ -1,13 +1,11 @@
-import { parseArgs } from 'node:util';
-import { readContract } from './generate/bundle.ts';
 import { type Contract, type Ref, type Schema, resolve } from './generate/document.ts';
 import { nameFormats } from './generate/name-characters.ts';
 
 const NAME = /^(.*_)?(name|names|username|nickname|tier|tiers|role|label|title|tag|features)$/;
 
 /**
- * Names in requests that lack `x-name`: `given` for a new name, which must be visible, or `known` for one that exists. A given
- * name has one of the formats of names, but for the tiers, which the application compares with those that it has already.
+ * Names in requests that lack `x-name`: `given` for a new name, which must be visible, or `known` for one that
+ * exists. A given name has one of the formats for names, except tiers, which are compared with existing ones.
  */
 export function unmarkedNames(contract: Contract): string[] {
   const found = new Set<string>();
@@ -52,11 +50,4 @@ export function unmarkedNames(contract: Contract): string[] {
     }
   }
   return [...found];
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { contract: { type: 'string', default: 'openapi.yaml' } } });
-  const found = unmarkedNames(await readContract(values.contract));
-  for (const fault of found) console.error(`name: ${fault}`);
-  if (found.length > 0) process.exitCode = 1;
 }

@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util';
-import { caseFolding } from './generate/case-folding.ts';
-import { type Contract } from './generate/document.ts';
 import { readContract } from './generate/bundle.ts';
+import { caseFolding } from './generate/case-folding.ts';
+import type { Contract } from './generate/document.ts';
 import { lookalikes } from './generate/lookalikes.ts';
 import { nameCharacters } from './generate/name-characters.ts';
 import { type GeneratedFile, difference, write } from './generate/output.ts';
 import { requestValidatorTypes, requestValidators } from './generate/request-validators.ts';
-import { responseValidatorTypes, responseValidators } from './generate/response-validators.ts';
 import { types } from './generate/types.ts';
 
 /** One generated file. The content depends on nothing but the contract and the installed packages. */
@@ -21,8 +20,6 @@ export const writers: readonly Writer[] = [
   { file: 'types.ts', write: types },
   { file: 'request-validators.js', write: requestValidators },
   { file: 'request-validators.d.ts', write: requestValidatorTypes },
-  { file: 'response-validators.js', write: responseValidators },
-  { file: 'response-validators.d.ts', write: responseValidatorTypes },
   { file: 'case-folding.ts', write: caseFolding },
   { file: 'name-characters.ts', write: nameCharacters },
   { file: 'lookalikes.ts', write: lookalikes },

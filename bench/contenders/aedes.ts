@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Aedes } from 'aedes';
 import { createWebSocketStream, WebSocketServer } from 'ws';
-import { applicationTopic } from '../../src/events/topic-state.ts';
+import { applicationTopic } from '../../src/foundation/events/topic-state.ts';
 import { listen, runContender } from './contender.ts';
 import { jsonListener } from './json-server.ts';
 import { variableEvent } from './variable-event.ts';
 
-/** aedes alone: what is put to it over HTTP goes to everybody who has subscribed, and is kept nowhere. */
+/** aedes alone: what arrives over HTTP goes to all subscribers and is not stored. */
 runContender(async () => {
   const broker = await Aedes.createBroker();
   const sockets = new WebSocketServer({

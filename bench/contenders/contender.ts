@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { answerQuestions, type Child } from '../child.ts';
+import { serveOrders, type Child } from '../child.ts';
 
 /** `usage` is the processor time that the process has used so far, in microseconds. */
 export interface ContenderState {
@@ -12,10 +12,10 @@ export interface ContenderState {
 /** A server under test, in a process of its own. */
 export type Contender = Child<'state', ContenderState>;
 
-/** Makes this process a contender. @param start makes it listen on the loopback, and tells its port */
+/** Makes this process a contender. @param start makes it listen on the loopback, and returns its port */
 export function runContender(start: () => Promise<number>): void {
   const started = start();
-  answerQuestions(async (): Promise<ContenderState> => {
+  serveOrders(async (): Promise<ContenderState> => {
     const port = await started;
     const { user, system } = process.cpuUsage();
     return { port, usage: user + system };
@@ -24,7 +24,7 @@ export function runContender(start: () => Promise<number>): void {
 
 /**
  * Listens on a free port with nothing but node:http.
- * @param onSocket takes the connections of WebSockets; there are none when it is left out
+ * @param onSocket receives WebSocket connections; without it there are not any
  */
 export async function listen(
   listener: RequestListener,

@@ -1,6 +1,6 @@
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/app/service.ts';
 import { runContender } from './contender.ts';
 
 /** The whole service, as `npm start` runs it. */

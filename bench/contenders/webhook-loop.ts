@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import pLimit from 'p-limit';
-import type { EventMessage } from '../../src/events/events.ts';
+import type { EventMessage } from '../../src/foundation/events/events.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { systemRandom } from '../../src/platform/random.ts';
-import { newSecret, signedHeaders } from '../../src/webhooks/signing.ts';
+import { newSecret, signedHeaders } from '../../src/messaging/webhooks/signing.ts';
 import { listen, runContender } from './contender.ts';
 import { jsonListener } from './json-server.ts';
 import { variableEvent } from './variable-event.ts';
@@ -43,8 +43,8 @@ function send(endpoint: Endpoint, some: readonly EventMessage[]): void {
 }
 
 /**
- * Posts what Latchkey would post, as fast as node:http can, and keeps nothing: a receiver that does not answer, or a process
- * that ends, is the end of it.
+ * Posts what Latchkey would post, as fast as node:http can, and stores nothing: deliveries are lost if a receiver
+ * does not respond or the process ends.
  */
 runContender(() =>
   listen(

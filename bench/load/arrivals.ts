@@ -3,27 +3,27 @@ import { latencyOf, type Latency } from './tally.ts';
 
 const WITHIN_MS = 20_000;
 
-/** When a change was asked for and when its answer came, by `performance.now()`. */
+/** When a change was requested and when its response came, by `performance.now()`. */
 export interface Change {
   requested: number;
-  /** Infinity until it is there: an event that is received before it took no time. */
-  answered: number;
+  /** Infinity until it is known: an event received earlier took no time. */
+  received: number;
 }
 
-/** What has come of changes. */
+/** Measures how changes arrive. */
 export interface Arrivals {
-  /** Something has been received: an event of the change, when that is known. */
+  /** Records that something was received: an event of the change, if that is known. */
   count(change?: Change): void;
   readonly received: number;
-  /** Resolves when so many were received. @throws Error when they do not come */
+  /** Resolves when this many were received. @throws Error when they do not come */
   reach(expected: number): Promise<void>;
-  /** From the request and from its answer to receipt; undefined when there is none. */
-  latencies(): { readonly fromRequest: Latency | undefined; readonly fromAnswer: Latency | undefined };
+  /** From the request and from its response to receipt; undefined without any. */
+  latencies(): { readonly fromRequest: Latency | undefined; readonly fromResponse: Latency | undefined };
 }
 
 export function countArrivals(): Arrivals {
   const fromRequest = createHistogram();
-  const fromAnswer = createHistogram();
+  const fromResponse = createHistogram();
   const microseconds = (ms: number) => Math.max(1, Math.round(ms * 1000));
   let received = 0;
   let awaited: { readonly expected: number; readonly resolve: () => void } | undefined;
@@ -33,7 +33,7 @@ export function countArrivals(): Arrivals {
       if (change) {
         const now = performance.now();
         fromRequest.record(microseconds(now - change.requested));
-        fromAnswer.record(microseconds(now - change.answered));
+        fromResponse.record(microseconds(now - change.received));
       }
       if (awaited && received >= awaited.expected) awaited.resolve();
     },
@@ -47,6 +47,6 @@ export function countArrivals(): Arrivals {
       const late = setTimeout(() => reject(new Error(`only ${received} of ${expected} arrived`)), WITHIN_MS);
       await promise.finally(() => clearTimeout(late));
     },
-    latencies: () => ({ fromRequest: latencyOf(fromRequest), fromAnswer: latencyOf(fromAnswer) }),
+    latencies: () => ({ fromRequest: latencyOf(fromRequest), fromResponse: latencyOf(fromResponse) }),
   };
 }

@@ -1,19 +1,19 @@
 import { openConnection } from './connection.ts';
-import type { Answer } from './connection.ts';
+import type { RawResponse } from './connection.ts';
 
 /** Calls the API over one keep-alive connection, one request at a time. */
 export interface Caller {
-  /** @throws Error when the answer is not a success */
+  /** @throws Error when the response is not a success */
   call<Result>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object): Promise<Result>;
   close(): void;
 }
 
 /** @param token the developer's, for every request */
 export function openCaller(port: number, token: string): Caller {
-  let waiting = Promise.withResolvers<Answer>();
+  let waiting = Promise.withResolvers<RawResponse>();
   const connection = openConnection(
     port,
-    (answer) => waiting.resolve(answer),
+    (response) => waiting.resolve(response),
     (error) => waiting.reject(error),
   );
   return {
@@ -25,9 +25,9 @@ export function openCaller(port: number, token: string): Caller {
           `Authorization: Bearer ${token}\r\nAccept: application/json\r\nContent-Type: application/json\r\n` +
           `Content-Length: ${text.length}\r\n\r\n${text}`,
       );
-      const { status, body: answer } = await waiting.promise;
-      if (status < 200 || status > 299) throw new Error(`${method} ${path} answered ${status} ${answer}`);
-      return JSON.parse(answer);
+      const { status, body: response } = await waiting.promise;
+      if (status < 200 || status > 299) throw new Error(`${method} ${path} returned ${status} ${response}`);
+      return JSON.parse(response);
     },
     close: connection.close,
   };

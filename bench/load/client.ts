@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connectAsync } from 'mqtt';
-import { applicationTopic, userTopic } from '../../src/events/topic-state.ts';
+import { applicationTopic, userTopic } from '../../src/foundation/events/topic-state.ts';
 import * as data from '../data.ts';
 
 /** How a client follows events. */
@@ -50,7 +50,7 @@ async function openStream({ port, appId, session }: Followed, onEvent: (json: st
   };
   const request = get({ port, host: '127.0.0.1', path: '/api/v2/client/events', headers, agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`the stream was answered by ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`the stream returned ${response.statusCode}`);
   request.on('error', () => {});
   response.on('error', () => {});
   let unread = '';

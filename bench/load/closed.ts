@@ -4,7 +4,7 @@ import type { Tally } from './tally.ts';
 /**
  * Keeps every connection busy with one request at a time.
  * @param make makes a request
- * @param ms for how long; a wrong answer ends it before
+ * @param ms for how long; a wrong response ends it earlier
  */
 export async function loadClosed(
   { port, connections, ms }: { readonly port: number; readonly connections: number; readonly ms: number },
@@ -27,9 +27,9 @@ export async function loadClosed(
     };
     const connection = openConnection(
       port,
-      (answer) => {
+      (response) => {
         const now = performance.now();
-        tally.count(answer, now - sent);
+        tally.count(response, now - sent);
         if (now - start < ms && !tally.broken) return next();
         connection.close();
         resolve();

@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
 
-/** An answer as far as the load generator looks at it. */
-export interface Answer {
+/** A response as far as the load generator looks at it. */
+export interface RawResponse {
   readonly status: number;
   /** The status line and the headers. */
   readonly head: string;
   readonly body: string;
 }
 
-/** One keep-alive connection that has one request under way at a time. */
+/** One keep-alive connection with one request in progress at a time. */
 export interface Connection {
-  /** Sends a request; `onAnswer` is called once. */
+  /** Sends a request; `onResponse` is called once. */
   send(request: string): void;
   close(): void;
 }
@@ -21,12 +21,12 @@ const BUFFER_BYTES = 16_384;
 
 /**
  * Opens a connection. It costs a third of what an HTTP client does, so that the servers have the machine: it knows
- * HTTP/1.1 just as far as the contenders speak it, with a Content-Length in every answer.
- * @param onError is told when the connection breaks
+ * HTTP/1.1 just as far as the contenders speak it, with a Content-Length in every response.
+ * @param onError called when the connection breaks
  */
 export function openConnection(
   port: number,
-  onAnswer: (answer: Answer) => void,
+  onResponse: (response: RawResponse) => void,
   onError: (error: Error) => void,
 ): Connection {
   let received = '';
@@ -44,9 +44,9 @@ export function openConnection(
         const length = parseInt(received.slice(received.indexOf(LENGTH) + LENGTH.length, end), 10);
         if (received.length < start + length) return true;
         const status = Number(received.slice(9, 12));
-        const answer = { status, head: received.slice(0, start), body: received.slice(start) };
+        const response = { status, head: received.slice(0, start), body: received.slice(start) };
         received = '';
-        onAnswer(answer);
+        onResponse(response);
         return true;
       },
     },

@@ -1,4 +1,4 @@
-import { answerQuestions, type Child } from '../child.ts';
+import { serveOrders, type Child } from '../child.ts';
 import { SESSIONS_A_USER, userIdOf, type App, FIRST_SESSION_USER } from '../data.ts';
 import { countArrivals, type Arrivals, type Change } from './arrivals.ts';
 import { openCaller } from './caller.ts';
@@ -32,8 +32,9 @@ interface Ban extends Place {
 }
 
 /**
- * What the clients are to do: `follow` connects some, each of another user, instead of those before; `flood` changes variables as
- * fast as the answers come, until all clients have all events; `ban` bans one connected user after the other.
+ * An order for the clients: `follow` connects some, each of another user, instead of the previous ones; `flood`
+ * changes variables as fast as the responses come, until all clients have all events; `ban` bans one connected user
+ * after another.
  */
 export type FollowOrder = Follow | Flood | Ban;
 
@@ -43,9 +44,9 @@ export interface FollowResult {
   readonly seconds: number;
   /** Microseconds of processor time that clients and changes used. */
   readonly usage: number;
-  /** From the request of a change, and from its answer, until a client has the event. */
+  /** From the request of a change, and from its response, until a client has the event. */
   readonly fromRequest: Latency | undefined;
-  readonly fromAnswer: Latency | undefined;
+  readonly fromResponse: Latency | undefined;
 }
 
 /** A process of clients who follow what it changes. */
@@ -83,11 +84,11 @@ async function flood({ port, app, connections, ms }: Flood, arrivals: Arrivals):
     const made: Change[] = [];
     changes.set(name, made);
     while (performance.now() - start < ms) {
-      const change = { requested: performance.now(), answered: Infinity };
+      const change = { requested: performance.now(), received: Infinity };
       made.push(change);
       const body = { value: `${Date.now()} ${made.length}`, visibility: 'session' };
       await caller.call('PUT', `/api/v2/dev/apps/${app.app_id}/variables/${name}`, body);
-      change.answered = performance.now();
+      change.received = performance.now();
     }
     caller.close();
     return made.length;
@@ -107,18 +108,18 @@ async function ban({ port, app, transport, firstUser, users }: Ban, arrivals: Ar
   const numbers = Array.from({ length: users }, (_, index) => firstUser + index);
   const close = await Promise.all(numbers.map(open));
   for (const user of numbers) {
-    const change = { requested: performance.now(), answered: Infinity };
+    const change = { requested: performance.now(), received: Infinity };
     changes.push(change);
     const userId = userIdOf(FIRST_SESSION_USER + user);
     await caller.call('POST', `/api/v2/dev/apps/${app.app_id}/users/${userId}/ban`, {});
-    change.answered = performance.now();
+    change.received = performance.now();
     await arrivals.reach(changes.length);
   }
   for (const each of close) each();
   caller.close();
 }
 
-answerQuestions(async (order: FollowOrder): Promise<FollowResult> => {
+serveOrders(async (order: FollowOrder): Promise<FollowResult> => {
   const usage = process.cpuUsage();
   const start = performance.now();
   const arrivals = countArrivals();

@@ -1,4 +1,4 @@
-import { answerQuestions, type Child } from '../child.ts';
+import { serveOrders, type Child } from '../child.ts';
 import type { Population } from '../data.ts';
 import { loadClosed } from './closed.ts';
 import { loadPaced, type Pace } from './paced.ts';
@@ -10,7 +10,7 @@ export interface LoadOrder {
   readonly population: Population;
   readonly port: number;
   readonly mix: Mix;
-  /** Connections that are kept busy with one request each, or a pace that does not depend on the answers. */
+  /** Connections kept busy with one request each, or a pace that does not depend on the responses. */
   readonly pressure: { readonly connections: number } | Pace;
   readonly ms: number;
   /** Whether a refusal by 429 is no fault. */
@@ -19,7 +19,7 @@ export interface LoadOrder {
 
 export interface LoadResult extends Counts {
   readonly seconds: number;
-  /** Requests of a pace that were due and never found a free connection. */
+  /** Requests of a pace that were due but did not find a free connection. */
   readonly unsent: number;
   /** Microseconds of processor time that the generator itself used. */
   readonly usage: number;
@@ -28,16 +28,16 @@ export interface LoadResult extends Counts {
 /** A process that makes load. */
 export type LoadGenerator = Child<LoadOrder, LoadResult>;
 
-/** By application: a maker knows which licence keys have been used. */
+/** By application: a maker knows which license keys have been used. */
 const makers = new Map<string, (mix: Mix) => string>();
 
-/** Makes the load that was ordered, and looks at every answer. A wrong one ends it. */
+/** Makes the requested load and checks every response. A wrong one ends it. */
 async function load({ population, port, mix, pressure, ms, mayRefuse }: LoadOrder): Promise<LoadResult> {
   const appId = population.app.app_id;
   const maker = makers.get(appId) ?? requestMaker(population);
   makers.set(appId, maker);
   const make = () => maker(mix);
-  const tally = createTally(REQUESTS[mix].answer, mayRefuse);
+  const tally = createTally(REQUESTS[mix].response, mayRefuse);
 
   const usage = process.cpuUsage();
   const start = performance.now();
@@ -49,4 +49,4 @@ async function load({ population, port, mix, pressure, ms, mayRefuse }: LoadOrde
   return { seconds, unsent, ...tally.result(), usage: user + system };
 }
 
-answerQuestions(load);
+serveOrders(load);

@@ -2,9 +2,9 @@ import { openConnection } from './connection.ts';
 import type { Tally } from './tally.ts';
 
 const TICK_MS = 1;
-const ANSWERED_WITHIN_MS = 10_000;
+const RESPONSE_WITHIN_MS = 10_000;
 
-/** So many requests are due in each second, whatever becomes of those before: as with independent clients. */
+/** This many requests are due each second, no matter how long earlier ones take: as with independent clients. */
 export interface Pace {
   readonly perSecond: number;
   /** At most: more at once than the server's backlog would only measure how the kernel drops them. */
@@ -14,9 +14,9 @@ export interface Pace {
 /**
  * Sends requests as they fall due. One that finds no free connection waits, and its time counts from when it was due.
  * @param make makes a request
- * @param ms for how long; it returns when the last answer is there
+ * @param ms for how long; it returns when the last response has arrived
  * @returns how many requests never found a connection
- * @throws Error when the server leaves one without an answer
+ * @throws Error when the server does not respond to one
  */
 export async function loadPaced(
   { port, ms, perSecond, connections }: Pace & { readonly port: number; readonly ms: number },
@@ -35,8 +35,8 @@ export async function loadPaced(
     let dueAt = 0;
     const connection = openConnection(
       port,
-      (answer) => {
-        tally.count(answer, performance.now() - dueAt);
+      (response) => {
+        tally.count(response, performance.now() - dueAt);
         pending -= 1;
         idle.push(send);
         sendDue();
@@ -73,8 +73,8 @@ export async function loadPaced(
     if (pending === 0) resolve();
   }, TICK_MS);
   const late = setTimeout(
-    () => reject(new Error(`${pending} requests are without an answer after ${ANSWERED_WITHIN_MS} ms`)),
-    ms + ANSWERED_WITHIN_MS,
+    () => reject(new Error(`${pending} requests have no response after ${RESPONSE_WITHIN_MS} ms`)),
+    ms + RESPONSE_WITHIN_MS,
   );
   try {
     await promise;

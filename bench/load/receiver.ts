@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerQuestions, type Child } from '../child.ts';
+import { serveOrders, type Child } from '../child.ts';
 import type { App } from '../data.ts';
 import { countArrivals, type Change } from './arrivals.ts';
 import { openCaller } from './caller.ts';
@@ -20,9 +20,9 @@ interface Place {
 }
 
 /**
- * What the receiver is to do: `make` makes events; `listen` adds so many endpoints instead of those before, and waits until each
- * has answered; `replay` has the events of a time sent to all endpoints; `step` makes one event after the other, each when all
- * endpoints have the one before.
+ * An order for the receiver: `make` makes events; `listen` replaces the endpoints with this many new ones, and waits
+ * until each has responded; `replay` has the events of a period sent to all endpoints; `step` makes one event after
+ * another, each when all endpoints have the previous one.
  */
 export type ReceiverOrder = Place &
   (
@@ -39,7 +39,7 @@ export interface ReceiverResult {
   /** Microseconds of processor time that the receiver used. */
   readonly usage: number;
   readonly fromRequest: Latency | undefined;
-  readonly fromAnswer: Latency | undefined;
+  readonly fromResponse: Latency | undefined;
 }
 
 /** A process that receives webhooks of what it changes. */
@@ -77,7 +77,7 @@ function openApi({ port, app }: Place): Api {
 }
 
 let arrivals = countArrivals();
-/** The last one, while events are made one after the other. */
+/** The latest one, while events are made one after another. */
 let change: Change | undefined;
 let endpoints: { readonly place: Place; readonly id: string }[] = [];
 
@@ -134,16 +134,16 @@ async function replay(span: Span): Promise<void> {
 async function step(place: Place, events: number): Promise<void> {
   const api = openApi(place);
   for (let made = 1; made <= events; made += 1) {
-    change = { requested: performance.now(), answered: Infinity };
+    change = { requested: performance.now(), received: Infinity };
     await api.change('bench-0');
-    change.answered = performance.now();
+    change.received = performance.now();
     await arrivals.reach(made * endpoints.length);
   }
   change = undefined;
   api.close();
 }
 
-answerQuestions(async (order: ReceiverOrder): Promise<ReceiverResult> => {
+serveOrders(async (order: ReceiverOrder): Promise<ReceiverResult> => {
   arrivals = countArrivals();
   const usage = process.cpuUsage();
   const start = performance.now();

@@ -2,27 +2,27 @@ import { createHmac, randomUUID } from 'node:crypto';
 import * as data from '../data.ts';
 
 /**
- * What is asked: verifications by signed token, by token or session id in turn, these with the machine; logins of both
- * versions; activations, each of a key that nobody has used.
+ * The kinds of requests: verifications by signed token, by token or session id alternately, with the machine; logins
+ * of both versions; activations, each of an unused key.
  */
 export type Mix = 'tokens' | 'handles' | 'machines' | 'logins' | 'loginsV2' | 'activations';
 
 interface Request {
   readonly path: string;
-  /** What only a right answer contains. */
-  readonly answer: string;
+  /** What only a correct response contains. */
+  readonly response: string;
 }
 
 export const REQUESTS: Readonly<Record<Mix, Request>> = {
-  tokens: { path: '/api/v1/client/verify-session', answer: '"valid":true' },
-  handles: { path: '/api/v1/client/verify-session', answer: '"valid":true' },
-  machines: { path: '/api/v1/client/verify-session', answer: '"valid":true' },
-  logins: { path: '/api/v1/client/login', answer: '"session_id":"' },
-  loginsV2: { path: '/api/v2/client/login', answer: '"signature":"' },
-  activations: { path: '/api/v1/client/activate', answer: '"expires_at":"' },
+  tokens: { path: '/api/v1/client/verify-session', response: '"valid":true' },
+  handles: { path: '/api/v1/client/verify-session', response: '"valid":true' },
+  machines: { path: '/api/v1/client/verify-session', response: '"valid":true' },
+  logins: { path: '/api/v1/client/login', response: '"session_id":"' },
+  loginsV2: { path: '/api/v2/client/login', response: '"signature":"' },
+  activations: { path: '/api/v1/client/activate', response: '"expires_at":"' },
 };
 
-/** What one request says, and who says it: every user has an address of his own. */
+/** The content of one request and its sender: every user has an address of their own. */
 interface Message {
   readonly body: object;
   readonly user?: number;
@@ -51,7 +51,7 @@ export function requestMaker({ app, sessions, licenses }: data.Population): (mix
   }
 
   function activation(): Message {
-    if (nextLicense === licenses) throw new Error(`all ${licenses} licence keys are used: seed more of them`);
+    if (nextLicense === licenses) throw new Error(`all ${licenses} license keys are used: seed more of them`);
     const user = data.LOGIN_USERS + below(data.REDEEMING_USERS);
     const license_key = data.licenseKeyOf(nextLicense++);
     return { user, body: { ...app, username: data.usernameOf(user), license_key } };

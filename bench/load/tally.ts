@@ -1,14 +1,14 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { Answer } from './connection.ts';
+import type { RawResponse } from './connection.ts';
 
-/** How long answers took, in milliseconds. */
+/** How long responses took, in milliseconds. */
 export interface Latency {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** Answers by what they are worth. */
+/** Responses by their result. */
 export interface Counts {
   /** Right ones. */
   readonly right: number;
@@ -16,54 +16,54 @@ export interface Counts {
   readonly refused: number;
   /** All others, with the first of them. */
   readonly wrong: number;
-  readonly firstWrong: Pick<Answer, 'status' | 'body'> | undefined;
-  /** Of right answers; undefined when there is none. */
+  readonly firstWrong: Pick<RawResponse, 'status' | 'body'> | undefined;
+  /** Of right responses; undefined without any. */
   readonly latency: Latency | undefined;
-  /** Of refusals; undefined when there is none. */
+  /** Of refusals; undefined without any. */
   readonly refusal: Latency | undefined;
 }
 
-/** Looks at every answer. */
+/** Looks at every response. */
 export interface Tally {
-  count(answer: Answer, milliseconds: number): void;
-  /** Whether an answer was wrong: nothing that is measured from then on counts. */
+  count(response: RawResponse, milliseconds: number): void;
+  /** Whether a response was wrong: no measurement counts after it. */
   readonly broken: boolean;
   result(): Counts;
 }
 
 /**
- * @param right what only a right answer contains
+ * @param right what only a right response contains
  * @param mayRefuse whether a 429 with Retry-After is no fault
  */
 export function createTally(right: string, mayRefuse: boolean): Tally {
-  const answered = createHistogram();
+  const received = createHistogram();
   const refused = createHistogram();
   let wrong = 0;
   let firstWrong: Counts['firstWrong'];
 
-  const isRight = ({ status, body }: Answer) => status === 200 && body.includes(right);
-  const isRefusal = ({ status, head }: Answer) =>
+  const isRight = ({ status, body }: RawResponse) => status === 200 && body.includes(right);
+  const isRefusal = ({ status, head }: RawResponse) =>
     mayRefuse && status === 429 && /^Retry-After: \d/im.test(head);
 
   return {
-    count(answer, milliseconds) {
+    count(response, milliseconds) {
       const microseconds = Math.max(1, Math.round(milliseconds * 1000));
-      if (isRight(answer)) answered.record(microseconds);
-      else if (isRefusal(answer)) refused.record(microseconds);
+      if (isRight(response)) received.record(microseconds);
+      else if (isRefusal(response)) refused.record(microseconds);
       else {
         wrong += 1;
-        firstWrong ??= { status: answer.status, body: answer.body };
+        firstWrong ??= { status: response.status, body: response.body };
       }
     },
     get broken() {
       return wrong > 0;
     },
     result: () => ({
-      right: answered.count,
+      right: received.count,
       refused: refused.count,
       wrong,
       firstWrong,
-      latency: latencyOf(answered),
+      latency: latencyOf(received),
       refusal: latencyOf(refused),
     }),
   };

@@ -9,7 +9,7 @@ const CONNECTIONS = 64;
 /** As many logins as one core checks without refusing any. */
 const LOGIN_CONNECTIONS = 16;
 
-/** How fast each call is, beside a bare server and the least that a lookup can cost. */
+/** How fast each call is, compared with a bare server and the minimum cost of a lookup. */
 export async function measureCalls(stage: Stage, target: Target, plan: Plan): Promise<string> {
   const { nodePg, latchkey, population } = target;
   const row = (name: string, contender: typeof latchkey, mix: Mix, connections = CONNECTIONS): Measured =>
@@ -39,7 +39,7 @@ export async function measureCalls(stage: Stage, target: Target, plan: Plan): Pr
   ];
   const long = [...chosen('activate', [activate]), ...chosen('login', logins)];
   await runRounds('short calls', short, plan);
-  // Apart from them: V8 forgets what it has optimised while nobody calls it.
+  // Separately: V8 discards optimized code that is not called.
   await runRounds('long calls', long, plan);
   const rows = [...short, ...long];
 
@@ -57,7 +57,7 @@ export async function measureCalls(stage: Stage, target: Target, plan: Plan): Pr
     ...chosen('verify', [
       `verify at or above node:http + pg: ${aim >= 1 ? 'yes' : 'NO'} (${aim.toFixed(2)})`,
     ]),
-    `every answer was right; ${report.generatorLine(overHttp)}`,
+    `every response was right; ${report.generatorLine(overHttp)}`,
     report.othersLine(overHttp),
   ];
   return lines.join('\n');

@@ -10,25 +10,25 @@ import type { Stage, Target } from '../stage.ts';
 
 const CLIENTS = 100;
 const CONNECTIONS = 8;
-/** How soon a connected client is to know of its ban. */
+/** How soon a connected client must know of its ban. */
 const BAN_AIM_MS = 100;
 
 /** One line of the bans' table. */
 interface Line {
   readonly name: string;
   readonly fromRequest: Latency;
-  readonly fromAnswer: Latency;
+  readonly fromResponse: Latency;
 }
 
 const BAN_COLUMNS: readonly report.Column<Line>[] = [
   { header: 'from request p50 ms', of: ({ fromRequest }) => fromRequest.p50.toFixed(2) },
   { header: 'p99 ms', of: ({ fromRequest }) => fromRequest.p99.toFixed(2) },
-  { header: 'from answer p50 ms', of: ({ fromAnswer }) => fromAnswer.p50.toFixed(2) },
-  { header: 'p99 ms', of: ({ fromAnswer }) => fromAnswer.p99.toFixed(2) },
-  { header: 'max ms', of: ({ fromAnswer }) => fromAnswer.max.toFixed(2) },
+  { header: 'from response p50 ms', of: ({ fromResponse }) => fromResponse.p50.toFixed(2) },
+  { header: 'p99 ms', of: ({ fromResponse }) => fromResponse.p99.toFixed(2) },
+  { header: 'max ms', of: ({ fromResponse }) => fromResponse.max.toFixed(2) },
 ];
 
-/** How fast events reach connected clients, beside a broker that keeps nothing, and how soon a ban reaches its user. */
+/** How fast events reach connected clients, compared with a broker that stores nothing, and a ban its user. */
 export async function measureEvents(stage: Stage, plan: Plan): Promise<string> {
   const target = await stage.openTarget('events', { sessions: 2_000, licenses: 0 });
   const broker = stage.openContender('aedes');
@@ -54,7 +54,7 @@ export async function measureEvents(stage: Stage, plan: Plan): Promise<string> {
         plan.steps,
       ),
     ];
-    const slowest = Math.max(...bans.map(({ fromAnswer }) => fromAnswer.p99));
+    const slowest = Math.max(...bans.map(({ fromResponse }) => fromResponse.p99));
     return [
       report.formatTable(`Events to ${CLIENTS} clients`, lines, [
         {
@@ -77,7 +77,7 @@ export async function measureEvents(stage: Stage, plan: Plan): Promise<string> {
       '',
       report.formatTable(`${plan.steps} bans, one after the other`, bans, BAN_COLUMNS),
       '',
-      `a ban is known within ${BAN_AIM_MS} ms of its answer: ${slowest <= BAN_AIM_MS ? 'yes' : 'NO'}`,
+      `a ban is known within ${BAN_AIM_MS} ms of its response: ${slowest <= BAN_AIM_MS ? 'yes' : 'NO'}`,
     ].join('\n');
   } finally {
     await followers.end();
@@ -95,20 +95,20 @@ interface Flood {
   readonly transport: Transport;
 }
 
-/** Changes what concerns every client, as fast as the answers come. Latency is from the answer to a client. */
+/** Makes changes that every client follows, as fast as the responses come. Latency is from response to client. */
 async function measureFlood(flood: Flood, ms: number): Promise<Measurement> {
   const { stage, followers, contender, target, transport } = flood;
-  const { port } = await contender.ask('state');
+  const { port } = await contender.request('state');
   const place = { port, app: target.population.app };
-  await followers.ask({ ...place, order: 'follow', transport, clients: CLIENTS });
+  await followers.request({ ...place, order: 'follow', transport, clients: CLIENTS });
   const used = await usageOf(stage.postgres, contender);
-  const result = await followers.ask({ ...place, order: 'flood', connections: CONNECTIONS, ms });
+  const result = await followers.request({ ...place, order: 'flood', connections: CONNECTIONS, ms });
   const { node, database } = await used();
-  const { delivered, seconds, usage, fromAnswer } = result;
+  const { delivered, seconds, usage, fromResponse } = result;
   return {
     perSecond: delivered / seconds,
-    p50: fromAnswer!.p50,
-    p99: fromAnswer!.p99,
+    p50: fromResponse!.p50,
+    p99: fromResponse!.p99,
     node: node / delivered,
     // The broker has none.
     database: contender === target.latchkey ? database / delivered : 0,
@@ -126,8 +126,8 @@ async function measureBans(
   firstUser: number,
   users: number,
 ): Promise<Line> {
-  const { port } = await latchkey.ask('state');
+  const { port } = await latchkey.request('state');
   const order = { port, app: population.app, order: 'ban', transport, firstUser, users } as const;
-  const { fromRequest, fromAnswer } = await followers.ask(order);
-  return { name, fromRequest: fromRequest!, fromAnswer: fromAnswer! };
+  const { fromRequest, fromResponse } = await followers.request(order);
+  return { name, fromRequest: fromRequest!, fromResponse: fromResponse! };
 }

@@ -10,14 +10,14 @@ import * as report from '../report.ts';
 import { measuredRow, runRounds } from '../rounds.ts';
 import type { Stage, Target } from '../stage.ts';
 
-/** The most that one call makes. */
+/** The maximum that one call makes. */
 const KEYS_A_CALL = 10_000;
 
-/** How fast licence keys are generated, beside a plain COPY of the same rows into a table with the same indexes. */
+/** How fast license keys are generated, compared with a plain COPY of the same rows into an equal table. */
 export async function measureKeys(stage: Stage, plan: Plan): Promise<string> {
   const target = await stage.openTarget('keys', { sessions: 1_000, licenses: 0 });
   const { latchkey, population, databaseUrl } = target;
-  const { port } = await latchkey.ask('state');
+  const { port } = await latchkey.request('state');
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -41,7 +41,7 @@ export async function measureKeys(stage: Stage, plan: Plan): Promise<string> {
     );
     const lines = [copy, calls];
     await runRounds('keys', lines, plan);
-    return report.formatTable('Licence keys', lines, [
+    return report.formatTable('License keys', lines, [
       { header: 'keys/s', of: (row) => report.whole(report.medianOf(row, report.perSecond)) },
       report.comparison('to COPY', () => copy, report.perSecond),
       { header: 'CPU µs a key', of: (row) => report.whole(report.medianOf(row, report.cpuOf)) },
@@ -54,7 +54,7 @@ export async function measureKeys(stage: Stage, plan: Plan): Promise<string> {
   }
 }
 
-/** Makes calls one after the other, for a time. @param tidy what comes after each and is not measured */
+/** Makes calls one after another, for a period. @param tidy runs after each and is not measured */
 async function measureCalls(
   ms: number,
   usage: () => Promise<() => Promise<{ node: number; database: number }>>,
@@ -87,7 +87,7 @@ async function measureCalls(
   };
 }
 
-/** Processor time of this process and the database, as `usageOf` tells that of a server. */
+/** Processor time of this process and the database, as `usageOf` reports that of a server. */
 async function ownUsage({ postgres }: Stage): Promise<() => Promise<{ node: number; database: number }>> {
   const before = cpuTimes(postgres.processes());
   const own = process.cpuUsage();
@@ -105,5 +105,5 @@ async function generateKeys(port: number, app: Target['population']['app'], amou
     body: JSON.stringify({ amount, duration_days: 30, tier: 'Pro' }),
   });
   const text = await response.text();
-  if (response.status !== 201) throw new Error(`createLicenses answered ${response.status} ${text}`);
+  if (response.status !== 201) throw new Error(`createLicenses returned ${response.status} ${text}`);
 }

@@ -43,11 +43,11 @@ export async function measureStorm(
   { storm, warmUpMs }: Plan,
 ): Promise<string> {
   const { generator, stormGenerator, postgres } = stage;
-  const { port } = await latchkey.ask('state');
+  const { port } = await latchkey.request('state');
   const order = { population, port };
   const verify = async (ms: number) => {
     const load = { mix: 'tokens', pressure: VERIFICATIONS, mayRefuse: false } as const;
-    return assertRight('tokens', await generator.ask({ ...order, ...load, ms }));
+    return assertRight('tokens', await generator.request({ ...order, ...load, ms }));
   };
   const capacity = await measure(
     stage,
@@ -58,7 +58,7 @@ export async function measureStorm(
   const login = async (ms: number) => {
     const pressure = { perSecond: offered, connections: STORM_CONNECTIONS };
     const load = { mix: 'logins', pressure, mayRefuse: true } as const;
-    return assertRight('logins', await stormGenerator.ask({ ...order, ...load, ms }));
+    return assertRight('logins', await stormGenerator.request({ ...order, ...load, ms }));
   };
   await verify(warmUpMs);
 
@@ -99,7 +99,8 @@ export async function measureStorm(
     '',
     `in the storm verify's p50 is ${grown(({ p50 }) => p50)} times as long, its p99 ${grown(({ p99 }) => p99)} times`,
     `${total(logins, 'right')} logins got through, ${total(logins, 'refused')} were refused, each with Retry-After`,
-    `never sent, for all connections were taken: ${total(logins, 'unsent')} logins, ${total(stormy, 'unsent')} verifications`,
+    `not sent because all connections were in use: ` +
+      `${total(logins, 'unsent')} logins, ${total(stormy, 'unsent')} verifications`,
     `server and database used ${whole(cores)} cores in the storm`,
   ].join('\n');
 }
@@ -116,7 +117,7 @@ function line(name: string, results: readonly LoadResult[]): Line {
   };
 }
 
-/** One figure over the rounds: the median, unless told otherwise. */
+/** One figure over the rounds: the median by default. */
 function over(
   latencies: readonly Latency[],
   pick: (latency: Latency) => number,

@@ -15,24 +15,24 @@ const MANY_ENDPOINTS = 10;
 interface Line {
   readonly name: string;
   readonly fromRequest: Latency;
-  readonly fromAnswer: Latency;
+  readonly fromResponse: Latency;
 }
 
 const STEP_COLUMNS: readonly report.Column<Line>[] = [
   { header: 'from request p50 ms', of: ({ fromRequest }) => fromRequest.p50.toFixed(2) },
   { header: 'p99 ms', of: ({ fromRequest }) => fromRequest.p99.toFixed(2) },
-  { header: 'from answer p50 ms', of: ({ fromAnswer }) => fromAnswer.p50.toFixed(2) },
-  { header: 'p99 ms', of: ({ fromAnswer }) => fromAnswer.p99.toFixed(2) },
+  { header: 'from response p50 ms', of: ({ fromResponse }) => fromResponse.p50.toFixed(2) },
+  { header: 'p99 ms', of: ({ fromResponse }) => fromResponse.p99.toFixed(2) },
 ];
 
-/** How fast webhooks are delivered, beside a loop that posts the same bodies, and how soon after their change. */
+/** How fast webhooks are delivered, compared with a loop that posts the same bodies, and how soon after a change. */
 export async function measureWebhooks(stage: Stage, plan: Plan): Promise<string> {
   const target = await stage.openTarget('webhooks', { sessions: 1_000, licenses: 0 });
   const { latchkey, population } = target;
   const loop = stage.openContender('webhook-loop');
   const receiver = stage.openReceiver();
   const placeOf = async (contender: Contender) => ({
-    port: (await contender.ask('state')).port,
+    port: (await contender.request('state')).port,
     app: population.app,
   });
 
@@ -40,12 +40,12 @@ export async function measureWebhooks(stage: Stage, plan: Plan): Promise<string>
   async function makeEvents(contender: Contender): Promise<{ few: Span; all: Span }> {
     const place = await placeOf(contender);
     const few = DELIVERIES / MANY_ENDPOINTS;
-    const { span } = await receiver.ask({ ...place, order: 'make', events: few });
-    const rest = await receiver.ask({ ...place, order: 'make', events: DELIVERIES - few });
+    const { span } = await receiver.request({ ...place, order: 'make', events: few });
+    const rest = await receiver.request({ ...place, order: 'make', events: DELIVERIES - few });
     return { few: span, all: { since: span.since, until: rest.span.until } };
   }
 
-  /** Has events replayed until the time is over. */
+  /** Has events replayed until the time has passed. */
   async function replay(
     contender: Contender,
     endpoints: number,
@@ -53,11 +53,11 @@ export async function measureWebhooks(stage: Stage, plan: Plan): Promise<string>
     ms: number,
   ): Promise<Measurement> {
     const place = await placeOf(contender);
-    await receiver.ask({ ...place, order: 'listen', endpoints });
+    await receiver.request({ ...place, order: 'listen', endpoints });
     const used = await usageOf(stage.postgres, contender);
     const sum = { received: 0, seconds: 0, usage: 0 };
     while (sum.seconds * 1000 < ms) {
-      const { received, seconds, usage } = await receiver.ask({ ...place, order: 'replay', span });
+      const { received, seconds, usage } = await receiver.request({ ...place, order: 'replay', span });
       sum.received += received;
       sum.seconds += seconds;
       sum.usage += usage;
@@ -78,9 +78,9 @@ export async function measureWebhooks(stage: Stage, plan: Plan): Promise<string>
 
   async function step(name: string, contender: Contender, endpoints: number): Promise<Line> {
     const place = await placeOf(contender);
-    await receiver.ask({ ...place, order: 'listen', endpoints });
-    const result = await receiver.ask({ ...place, order: 'step', events: plan.steps });
-    return { name, fromRequest: result.fromRequest!, fromAnswer: result.fromAnswer! };
+    await receiver.request({ ...place, order: 'listen', endpoints });
+    const result = await receiver.request({ ...place, order: 'step', events: plan.steps });
+    return { name, fromRequest: result.fromRequest!, fromResponse: result.fromResponse! };
   }
 
   try {

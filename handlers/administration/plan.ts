@@ -1,8 +1,8 @@
 import type { components } from '../../generated/types.ts';
-import type { Plan } from '../../src/plans/plans.ts';
+import type { Plan } from '../../src/accounts/plans/plans.ts';
 
 /** A plan as the administrator sees it. */
-export function toAdministeredPlan(plan: Plan): components['schemas']['AdministeredPlan'] {
+export function toAdministeredPlan(plan: Plan): components['schemas']['AdminPlan'] {
   return {
     plan_id: plan.planId,
     kind: plan.kind,

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { SigningKey } from '../../src/signing-keys/signing-keys.ts';
+import type { SigningKey } from '../../src/foundation/signing-keys/signing-keys.ts';
 
 /** A signing key as the contract shows it. */
 export function toSigningKey(key: SigningKey): components['schemas']['SigningKey'] {

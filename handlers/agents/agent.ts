@@ -5,10 +5,10 @@ import type {
   CompletedClaim,
   Credential,
   InitiatedClaim,
-} from '../../src/agents/agents.ts';
+} from '../../src/access/agents/agents.ts';
 
 /** An agent as the contract shows it. */
-export function toAgent(agent: Agent): components['schemas']['AgentMembers'] {
+export function toAgent(agent: Agent): components['schemas']['Agent'] {
   return {
     agent_id: agent.agentId,
     registration_type: agent.registrationType,

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Receiver } from '../../src/security-events/security-events.ts';
+import type { Receiver } from '../../src/access/security-events/security-events.ts';
 
 /** A receiver of security events as the contract shows it. */
 export function toReceiver(receiver: Receiver): components['schemas']['SecurityEventReceiver'] {

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { OwnApplication } from '../../src/applications/applications.ts';
+import type { OwnApplication } from '../../src/accounts/applications/applications.ts';
 
 /** An application as the contract shows it to its developer. */
 export function toApplication(application: OwnApplication): components['schemas']['Application'] {

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditFilter } from '../../src/audit/audit.ts';
+import type { AuditEntry, AuditFilter } from '../../src/foundation/audit/audit.ts';
 
 interface AuditQuery {
   readonly app_id?: string | undefined;

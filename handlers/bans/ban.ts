@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Ban } from '../../src/bans/bans.ts';
+import type { Ban } from '../../src/licensing/bans/bans.ts';
 
 /** A ban as the contract shows it. */
 export function toBan(ban: Ban): components['schemas']['Ban'] {

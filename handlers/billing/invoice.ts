@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Invoice } from '../../src/billing/billing.ts';
+import type { Invoice } from '../../src/commerce/billing/billing.ts';
 
 /** An invoice as the contract shows it. */
 export function toInvoice(invoice: Invoice): components['schemas']['Invoice'] {

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { PlanSubscription } from '../../src/billing/billing.ts';
+import type { PlanSubscription } from '../../src/commerce/billing/billing.ts';
 
 /** A plan that was paid for, as the contract shows it. */
 export function toPlanSubscription(

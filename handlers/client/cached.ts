@@ -1,8 +1,8 @@
 /**
- * Headers of an answer that a client may keep and ask about again.
+ * Headers of a response that a client may keep and revalidate.
  * @param tag the entity tag of its content
  */
 export function cached(tag: string): Readonly<Record<string, string>> {
-  // What is seen depends on the session: nobody else may be given a kept answer, and nobody unasked.
+  // The content depends on the session: no cache may serve it to another client, or without revalidation.
   return { ETag: tag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 }

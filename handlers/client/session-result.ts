@@ -1,4 +1,4 @@
-import type { PreparedSession } from '../../src/sessions/sessions.ts';
+import type { PreparedSession } from '../../src/licensing/sessions/sessions.ts';
 
 /** The v2 login result, without its signature. */
 export function toSessionResult({ token, expiresAt }: PreparedSession) {

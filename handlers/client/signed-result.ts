@@ -1,4 +1,4 @@
-import type { Signer } from '../../src/signatures/signatures.ts';
+import type { Signer } from '../../src/accounts/signatures/signatures.ts';
 
 /**
  * A successful response with its signature.

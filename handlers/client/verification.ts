@@ -1,8 +1,8 @@
 import type { components } from '../../generated/types.ts';
-import type { Verification } from '../../src/sessions/sessions.ts';
+import type { Verification } from '../../src/licensing/sessions/sessions.ts';
 
 /** A verified session as the contract shows it. */
-export function toVerification(verification: Verification): components['schemas']['VerificationResult'] {
+export function toVerification(verification: Verification): components['schemas']['VerifySessionResult'] {
   const { userId, username, expiresAt, subscription } = verification;
   return {
     status: 'success',

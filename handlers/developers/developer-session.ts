@@ -1,8 +1,10 @@
 import type { components } from '../../generated/types.ts';
-import type { DeveloperSession } from '../../src/developers/developers.ts';
+import type { DeveloperSession } from '../../src/accounts/developers/developers.ts';
 
 /** A developer's session as the contract shows it. */
-export function toDeveloperSession(session: DeveloperSession): components['schemas']['DeveloperSession'] {
+export function toDeveloperSession(
+  session: DeveloperSession,
+): components['schemas']['DeveloperSessionResult'] {
   return {
     status: 'success',
     developer_id: session.developerId,

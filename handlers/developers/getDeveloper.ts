@@ -1,9 +1,11 @@
-import type { Actor } from '../../src/audit/audit.ts';
+import type { Actor } from '../../src/foundation/audit/audit.ts';
 import type { Handler } from '../handler.ts';
 
-export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, { developers }) => {
+export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, services) => {
+  const { developers, applications } = services;
   const account = await developers.account(actor.developerId);
-  const { plan, apps, usersPerApp, licenses, graceEndsAt } = account;
+  const users = await applications.usersOfFullest(actor.developerId);
+  const { plan, apps, maxUsersPerApp, licenses, graceEndsAt } = account;
   return {
     status: 200,
     body: {
@@ -13,7 +15,7 @@ export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, {
       name: account.name,
       created_at: account.createdAt.toISOString(),
       plan,
-      quotas: { apps, users_per_app: usersPerApp, licenses },
+      quotas: { apps, users_per_app: { limit: maxUsersPerApp, used: users }, licenses },
       grace_ends_at: graceEndsAt?.toISOString() ?? null,
       actor: { kind: delegate(actor.kind) ?? 'developer', id: actor.id },
       scopes: [...scopes],
@@ -21,6 +23,6 @@ export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, {
   };
 };
 
-/** Who acts for a developer, and is not himself. */
+/** The caller that acts for the developer, if it is not the developer. */
 const delegate = (kind: Actor['kind']) =>
   kind === 'api_token' || kind === 'oauth_client' || kind === 'agent' ? kind : undefined;

@@ -5,5 +5,5 @@ export const requestPasswordReset: Handler<'requestPasswordReset'> = async (
   { developerPasswords },
 ) => {
   await developerPasswords.requestReset(body.email, client);
-  return { status: 202, body: { status: 'success', message: 'A mail is on its way.' } };
+  return { status: 202, body: { status: 'success', message: 'The email is on its way.' } };
 };

@@ -1,8 +1,8 @@
 import type { components } from '../../generated/types.ts';
-import type { PublishedEvent } from '../../src/events/events.ts';
+import type { PublishedEvent } from '../../src/foundation/events/events.ts';
 
 /** An event as the contract shows it. */
-export function toEvent(event: PublishedEvent): components['schemas']['Event'] {
+export function toEvent(event: PublishedEvent): components['schemas']['ApplicationEvent'] {
   return {
     id: event.eventId,
     type: event.type,

@@ -5,7 +5,7 @@ export const streamEvents: Handler<'streamEvents'> = async (request, { realtime 
   const stream = await realtime.streamOfApplication(actor, path.app_id, {
     types: query.type?.split(','),
     lastEventId: headers['last-event-id'],
-    stillHolds,
+    isStillAllowed: stillHolds,
   });
   return { status: 200, mediaType: 'text/event-stream', headers: { 'X-Accel-Buffering': 'no' }, stream };
 };

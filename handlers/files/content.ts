@@ -1,10 +1,10 @@
 import { create as contentDisposition } from 'content-disposition';
-import type { Download } from '../../src/files/files.ts';
+import type { Download } from '../../src/licensing/files/files.ts';
 import { cached } from '../client/cached.ts';
 
 const MEDIA_TYPE = 'application/octet-stream';
 
-/** Whatever a content is, no browser may take it for a page of ours. */
+/** Prevents browsers from showing any content as a page of ours. */
 const INERT = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -22,10 +22,10 @@ export function toContent({ file, tag, content, range }: Download) {
     ...(file.version !== null && { 'X-File-Version': file.version }),
   };
   if (content === undefined) return { status: 304, headers } as const;
-  const answer = { mediaType: MEDIA_TYPE, stream: content } as const;
+  const response = { mediaType: MEDIA_TYPE, stream: content } as const;
   if (range === undefined) {
     const whole = { ...headers, 'Content-Length': String(file.size), 'Content-Digest': digest };
-    return { ...answer, status: 200, headers: whole } as const;
+    return { ...response, status: 200, headers: whole } as const;
   }
   const { start, end } = range;
   const part = {
@@ -33,5 +33,5 @@ export function toContent({ file, tag, content, range }: Download) {
     'Content-Length': String(end - start + 1),
     'Content-Range': `bytes ${start}-${end}/${file.size}`,
   };
-  return { ...answer, status: 206, headers: part } as const;
+  return { ...response, status: 206, headers: part } as const;
 }

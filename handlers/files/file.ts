@@ -1,10 +1,10 @@
 import type { components } from '../../generated/types.ts';
-import type { HostedFile } from '../../src/files/files.ts';
+import type { HostedFile } from '../../src/licensing/files/files.ts';
 
 type Schemas = components['schemas'];
 
 /** A file as its developer sees it. */
-export function toFile(file: HostedFile): Schemas['File'] {
+export function toFile(file: HostedFile): Schemas['HostedFile'] {
   return {
     file_id: file.fileId,
     ...toClientFile(file),

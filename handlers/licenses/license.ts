@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
-import type { License } from '../../src/licenses/licenses.ts';
+import type { License } from '../../src/licensing/licenses/licenses.ts';
 
-/** A licence as the contract shows it. */
+/** A license as the contract shows it. */
 export function toLicense(license: License): components['schemas']['License'] {
   return {
     license_id: license.licenseId,
@@ -19,7 +19,7 @@ export function toLicense(license: License): components['schemas']['License'] {
   };
 }
 
-/** Licences as lines of JSON. */
+/** Licenses as lines of JSON. */
 export async function* toLines(parts: AsyncIterable<readonly License[]>): AsyncGenerator<string> {
   for await (const part of parts) {
     yield part.map((license) => `${JSON.stringify(toLicense(license))}\n`).join('');
@@ -27,9 +27,9 @@ export async function* toLines(parts: AsyncIterable<readonly License[]>): AsyncG
 }
 
 const PART = 500;
-type Created = components['schemas']['CreatedLicenses'];
+type Created = components['schemas']['CreateLicensesResult'];
 
-/** Made licences as the contract shows them, a part of the text at a time. */
+/** Generated licenses as the contract shows them, one part of the text at a time. */
 export async function* toCreatedLicenses(made: readonly License[]): AsyncGenerator<string> {
   const status: Created['status'] = 'success';
   yield `{"status":${JSON.stringify(status)},"licenses":[`;

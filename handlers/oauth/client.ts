@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { OAuthClient } from '../../src/oauth/oauth.ts';
+import type { OAuthClient } from '../../src/access/oauth/oauth.ts';
 
 /** A client as the contract shows it. */
 export function toClient(client: OAuthClient): components['schemas']['OAuthClient'] {

@@ -1,10 +1,10 @@
 import type { components } from '../../generated/types.ts';
-import type { ResellerLicense } from '../../src/licenses/licenses.ts';
-import type { OwnUser } from '../../src/resellers/resellers.ts';
+import type { ResellerLicense } from '../../src/licensing/licenses/licenses.ts';
+import type { ResellerUser } from '../../src/commerce/resellers/resellers.ts';
 
 type Schemas = components['schemas'];
 
-/** A licence as the contract shows it to the reseller who has generated it. */
+/** A license as the contract shows it to the reseller who generated it. */
 export function toResellerLicense(license: ResellerLicense): Schemas['ResellerLicense'] {
   return {
     license_id: license.licenseId,
@@ -20,8 +20,13 @@ export function toResellerLicense(license: ResellerLicense): Schemas['ResellerLi
   };
 }
 
-/** A user as the contract shows him to the reseller whose key he has redeemed. */
-export function toResellerUser({ userId, username, appId, subscription }: OwnUser): Schemas['ResellerUser'] {
+/** A user as the contract shows them to the reseller whose key they redeemed. */
+export function toResellerUser({
+  userId,
+  username,
+  appId,
+  subscription,
+}: ResellerUser): Schemas['ResellerUser'] {
   const running = subscription.status === 'active' ? subscription : undefined;
   return {
     user_id: userId,

@@ -1,9 +1,9 @@
 import type { components } from '../../generated/types.ts';
-import type { LedgerEntry, NewPrice, Price, Reseller } from '../../src/resellers/resellers.ts';
+import type { LedgerEntry, NewPrice, Price, Reseller } from '../../src/commerce/resellers/resellers.ts';
 
 type Schemas = components['schemas'];
 
-/** A reseller as the contract shows him, to the developer and to himself. */
+/** A reseller as the contract shows them, to the developer and to the reseller. */
 export function toReseller(reseller: Reseller): Schemas['Reseller'] {
   return {
     reseller_id: reseller.resellerId,

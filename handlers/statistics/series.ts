@@ -1,4 +1,4 @@
-import type { NamedSeries } from '../../src/statistics/statistics.ts';
+import type { NamedSeries } from '../../src/licensing/statistics/statistics.ts';
 
 /** Series of tiers as the contract shows them. */
 export function toTiers(series: readonly NamedSeries[]): { tier: string | null; counts: number[] }[] {

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { ApiToken } from '../../src/api-tokens/api-tokens.ts';
+import type { ApiToken } from '../../src/accounts/api-tokens/api-tokens.ts';
 
 /** An API token as the contract shows it. */
 export function toApiToken(token: ApiToken): components['schemas']['ApiToken'] {

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
-import type { UserFilter, UserRecord } from '../../src/users/users.ts';
+import type { UserFilter, UserRecord } from '../../src/licensing/users/users.ts';
 
-/** A user as the contract shows him. */
+/** A user as the contract shows them. */
 export function toUser(user: UserRecord): components['schemas']['User'] {
   return {
     user_id: user.userId,
@@ -25,14 +25,14 @@ export function toUser(user: UserRecord): components['schemas']['User'] {
 
 function toSubscription({
   standing,
-  stretches,
+  periods,
 }: UserRecord['subscription']): components['schemas']['User']['subscription'] {
   const active = standing.status === 'active' ? standing : undefined;
   return {
     subscription_status: standing.status,
     tier: active?.tier ?? null,
     expires_at: active?.expiresAt.toISOString() ?? null,
-    stretches: stretches.map(({ tier, startsAt, expiresAt }) => ({
+    periods: periods.map(({ tier, startsAt, expiresAt }) => ({
       tier,
       starts_at: startsAt.toISOString(),
       expires_at: expiresAt.toISOString(),
@@ -42,7 +42,7 @@ function toSubscription({
 
 type Flag = 'true' | 'false';
 
-/** What of a query says whom to list. */
+/** The users that a query selects. */
 export function toFilter(query: {
   readonly q?: string;
   readonly banned?: Flag;

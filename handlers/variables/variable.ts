@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Variable } from '../../src/variables/variables.ts';
+import type { Variable } from '../../src/licensing/variables/variables.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Delivery } from '../../src/webhooks/webhooks.ts';
+import type { Delivery } from '../../src/messaging/webhooks/webhooks.ts';
 
 /** A delivery as the contract shows it. */
 export function toDelivery(delivery: Delivery): components['schemas']['WebhookDelivery'] {

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Webhook } from '../../src/webhooks/webhooks.ts';
+import type { Webhook } from '../../src/messaging/webhooks/webhooks.ts';
 
 /** A webhook endpoint as the contract shows it. */
 export function toWebhook(webhook: Webhook): components['schemas']['Webhook'] {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Identifiers and normalised names are compared byte by byte: the "C" collation. */
+/** Identifiers and normalized names are compared byte by byte: the "C" collation. */
 const SCHEMA = `
 create table plans (
   plan_id text collate "C" primary key,
@@ -25,7 +25,8 @@ create table developers (
 comment on column developers.email is 'As it was written';
 comment on column developers.email_key is 'The address in lower case: what makes it unique';
 comment on column developers.password_hash is 'Argon2id in PHC form';
-comment on column developers.apps is 'How many applications exist: counted here, so that the quota holds under concurrency';
+comment on column developers.apps is
+  'How many applications exist: counted here, so that the quota holds under concurrency';
 
 create table developer_sessions (
   token_digest bytea primary key,
@@ -61,9 +62,11 @@ create index applications_developer on applications (developer_id, app_id) where
 create index applications_deleted on applications (deleted_at) where deleted_at is not null;
 comment on column applications.secret_sealed is 'AES-256-GCM under the master key';
 comment on column applications.paused_at is 'Since when subscription clocks stand still';
-comment on column applications.paused_total_ms is 'Milliseconds of all ended pauses: subscription times are kept on a clock that is this much behind';
+comment on column applications.paused_total_ms is
+  'Milliseconds of all ended pauses: the subscription clock of the application is behind by this much';
 comment on column applications.tiers is 'Subscription tiers, the lowest first';
-comment on column applications.deleted_at is 'Gone for everybody from this moment; its rows are cleared away afterwards';
+comment on column applications.deleted_at is
+  'The application is deleted from this time; its rows are removed afterwards';
 
 create table application_usage (
   app_id text collate "C" primary key references applications on delete cascade,
@@ -84,7 +87,7 @@ create table users (
   constraint users_username_key unique (app_id, username_key)
 );
 comment on column users.username is 'As it was written';
-comment on column users.username_key is 'Normalised: NFKC, case-folded, trimmed';
+comment on column users.username_key is 'Normalized: NFKC, case-folded, trimmed';
 comment on column users.password_hash is 'Argon2id in PHC form';
 comment on column users.hwid_digest is 'HMAC-SHA-256 of the bound machine; null until the first login binds one';
 
@@ -96,7 +99,9 @@ create table subscriptions (
   primary key (user_id, tier),
   check (starts_at < ends_at)
 );
-comment on table subscriptions is 'The present timeline of a user: one stretch a tier, end to end, on the subscription clock of the application';
+comment on table subscriptions is
+  'The current timeline of a user: consecutive periods, one for each tier, on the subscription clock of '
+  'the application';
 
 create table licenses (
   license_id text collate "C" primary key,
@@ -133,7 +138,7 @@ create table sessions (
 ) with (fillfactor = 90);
 create index sessions_user on sessions (user_id, created_at);
 create index sessions_expires_at on sessions (expires_at);
-comment on column sessions.app_id is 'That of the user: here because a verification asks for it';
+comment on column sessions.app_id is 'The application of the user, copied here for verification';
 comment on column sessions.session_digest is 'SHA-256 of the session id';
 comment on column sessions.token_digest is 'SHA-256 of the token that was issued';
 

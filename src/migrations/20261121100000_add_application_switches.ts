@@ -7,8 +7,10 @@ alter table applications
   add block_vpn boolean not null default false,
   add vpn_fail_closed boolean not null default false,
   add has_client_bans boolean not null default false;
-comment on column applications.vpn_fail_closed is 'Whether everybody is refused while the list of networks cannot be read';
-comment on column applications.has_client_bans is 'Whether machines or networks are banned: spares every verification without them the look';
+comment on column applications.vpn_fail_closed is
+  'Whether all logins are refused while the list of networks cannot be read';
+comment on column applications.has_client_bans is
+  'Whether machines or networks are banned: without any, verification skips the lookup';
 `);
 }
 

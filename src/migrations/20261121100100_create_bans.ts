@@ -22,7 +22,7 @@ create index bans_hardware on bans (app_id, hwid_digest) where kind = 'hardware'
 create index bans_network on bans using gist (network inet_ops) where kind = 'network';
 comment on column bans.user_id is 'The user who is banned, or whose machine is';
 comment on column bans.hwid_digest is 'HMAC-SHA-256 of the machine, as in users';
-comment on column bans.expires_at is 'When the ban ends by itself; null when somebody must lift it';
+comment on column bans.expires_at is 'When the ban ends by itself; null if it must be lifted';
 `);
 }
 

@@ -8,7 +8,9 @@ create unlogged table rate_limits (
   expire bigint
 ) with (fillfactor = 50);
 create index rate_limits_expire on rate_limits (expire);
-comment on table rate_limits is 'Counters of windows of a minute, in the form of rate-limiter-flexible; not worth keeping through a crash';
+comment on table rate_limits is
+  'Counters of windows of a minute, in the form of rate-limiter-flexible; they do not have to survive a '
+  'crash';
 comment on column rate_limits.expire is 'Unix milliseconds';
 `);
 }

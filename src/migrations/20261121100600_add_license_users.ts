@@ -5,8 +5,9 @@ export async function up(knex: Knex): Promise<void> {
 alter table users
   alter password_hash drop not null,
   add license_id text collate "C";
-comment on column users.password_hash is 'Argon2id in PHC form; null for a user who logs in with a licence key alone';
-comment on column users.license_id is 'The licence whose first login made this user';
+comment on column users.password_hash is
+  'Argon2id in PHC form; null for a user who logs in only with a license key';
+comment on column users.license_id is 'The license whose first login created this user';
 `);
 }
 

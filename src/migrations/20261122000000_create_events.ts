@@ -27,7 +27,8 @@ create table relay_positions (
   position bigint not null
 );
 insert into relay_positions (name, position) values ('log', 0), ('broker', 0);
-comment on table relay_positions is 'How far events were numbered and published; whoever goes on holds the row';
+comment on table relay_positions is
+  'How far events are numbered and published; the relay locks the row while it works';
 
 create function announce_events() returns trigger language plpgsql as $$
 begin

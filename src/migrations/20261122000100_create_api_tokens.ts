@@ -14,7 +14,8 @@ create table resellers (
 );
 create index resellers_developer on resellers (developer_id, reseller_id);
 comment on column resellers.balance_minor is 'In minor units of the currency; the sum of the ledger';
-comment on column resellers.margin_basis_points is 'Commission: what a reseller keeps of each price, in hundredths of a percent';
+comment on column resellers.margin_basis_points is
+  'Commission: the share of each price that the reseller keeps, in hundredths of a percent';
 
 create table api_tokens (
   token_id text collate "C" primary key,

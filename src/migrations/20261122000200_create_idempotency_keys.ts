@@ -9,10 +9,12 @@ create table idempotency_keys (
   expires_at timestamptz not null
 );
 create index idempotency_keys_expires_at on idempotency_keys (expires_at);
-comment on table idempotency_keys is 'Answers of requests with an Idempotency-Key, each written in the transaction of its effect';
+comment on table idempotency_keys is
+  'Responses to requests with an Idempotency-Key, each written in the transaction of its effect';
 comment on column idempotency_keys.key_digest is 'SHA-256 of the key and its owner';
 comment on column idempotency_keys.fingerprint is 'SHA-256 of the request';
-comment on column idempotency_keys.answer_sealed is 'AES-256-GCM under the master key: an answer may hold secrets';
+comment on column idempotency_keys.answer_sealed is
+  'The response, AES-256-GCM under the master key, because it may contain secrets';
 `);
 }
 

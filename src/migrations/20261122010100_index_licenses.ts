@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** A million licences take seconds to index, and are redeemed meanwhile. */
+/** A million licenses take seconds to index, and must be redeemable meanwhile. */
 export const config = { transaction: false };
 
 const INDEXES = {
@@ -16,7 +16,7 @@ export async function up(knex: Knex): Promise<void> {
   );
   const indexes = { ...INDEXES, ...(rows.length > 0 && { licenses_note: NOTE }) };
   for (const [name, what] of Object.entries(indexes)) {
-    // A build that was broken off leaves an index that is good for nothing.
+    // An interrupted build leaves an invalid index.
     await knex.raw(`drop index concurrently if exists ${name}`);
     await knex.raw(`create index concurrently ${name} on licenses ${what}`);
   }

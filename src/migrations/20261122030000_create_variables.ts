@@ -20,7 +20,8 @@ create index variables_user on variables (user_id, variable_id) where user_id is
 create index variables_clearing on variables (app_id);
 comment on column variables.user_id is 'Whose variable it is; null for the application''s own';
 comment on column variables.bytes is 'The length of the value in UTF-8, so that sums need not read it';
-comment on column variables.visibility is 'public for everybody, session for live sessions; those of users are for theirs alone';
+comment on column variables.visibility is
+  'public for all clients, session for live sessions; variables of a user are only for that user';
 `);
 }
 

@@ -8,7 +8,8 @@ create table blobs (
 );
 create index blobs_clear_after on blobs (clear_after) where clear_after is not null;
 comment on table blobs is 'Every content that the blob store has or may have';
-comment on column blobs.clear_after is 'When nobody needs it any more; null while it is a file''s content. An upload that goes on puts it off';
+comment on column blobs.clear_after is
+  'When it can be removed; null while a file refers to it. An upload in progress postpones it';
 
 create table files (
   file_id text collate "C" primary key,

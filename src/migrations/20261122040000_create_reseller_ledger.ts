@@ -3,7 +3,8 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
 alter table resellers add deleted_at timestamptz;
-comment on column resellers.deleted_at is 'Gone for everybody from this moment; the row stays, because licences and the ledger name it';
+comment on column resellers.deleted_at is
+  'The reseller is deleted from this time; the row stays, because licenses and the ledger refer to it';
 
 create table reseller_prices (
   reseller_id text collate "C" not null references resellers on delete cascade,
@@ -14,7 +15,8 @@ create table reseller_prices (
 );
 create unique index reseller_prices_key on reseller_prices (reseller_id, app_id, tier, (coalesce(duration_days, 0)));
 create index reseller_prices_app on reseller_prices (app_id);
-comment on table reseller_prices is 'What a key costs before the commission: a reseller may generate what has a price, and nothing else';
+comment on table reseller_prices is
+  'The price of a key before the commission: a reseller can generate only what has a price';
 comment on column reseller_prices.duration_days is 'Null is a lifetime';
 comment on column reseller_prices.price_minor is 'In minor units of the currency of the reseller';
 
@@ -36,12 +38,16 @@ create table reseller_ledger (
   created_at timestamptz not null
 );
 create index reseller_ledger_reseller on reseller_ledger (reseller_id, sequence);
-comment on table reseller_ledger is 'Every change of a balance, in the transaction of the change. Rows are never changed';
-comment on column reseller_ledger.sequence is 'The order of writing: for one reseller that is the order of the changes';
-comment on column reseller_ledger.amount_minor is 'What the balance changed by, in minor units of the currency of the reseller';
+comment on table reseller_ledger is
+  'Every change of a balance, in the transaction of the change. Rows are never changed';
+comment on column reseller_ledger.sequence is
+  'The order of writing: for one reseller that is the order of the changes';
+comment on column reseller_ledger.amount_minor is
+  'The change of the balance, in minor units of the currency of the reseller';
 comment on column reseller_ledger.balance_minor is 'The balance after it: the sum of all amounts up to here';
-comment on column reseller_ledger.licenses is 'How many licences it paid for, or gave back';
-comment on column reseller_ledger.reference is 'The licence that was given back, or the first one that was generated';
+comment on column reseller_ledger.licenses is 'The number of licenses that were paid for or refunded';
+comment on column reseller_ledger.reference is
+  'The license that was refunded, or the first one that was generated';
 create trigger reseller_ledger_immutable before update or delete on reseller_ledger
   for each row execute function refuse_change();
 create trigger reseller_ledger_not_truncated before truncate on reseller_ledger
@@ -51,7 +57,7 @@ create table reseller_purchases (
   license_id text collate "C" primary key references licenses on delete cascade,
   cost_minor bigint not null check (cost_minor >= 0)
 );
-comment on table reseller_purchases is 'What the reseller paid for a licence, and gets back for it';
+comment on table reseller_purchases is 'What the reseller paid for a license, and receives as a refund for it';
 `);
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** They are empty where no reseller has generated licences yet, but the whole table is looked through for that. */
+/** Without licenses of resellers the indexes are empty, but building them reads the whole table. */
 export const config = { transaction: false };
 
 const INDEXES = {
@@ -11,7 +11,7 @@ const INDEXES = {
 
 export async function up(knex: Knex): Promise<void> {
   for (const [name, what] of Object.entries(INDEXES)) {
-    // A build that was broken off leaves an index that is good for nothing.
+    // An interrupted build leaves an invalid index.
     await knex.raw(`drop index concurrently if exists ${name}`);
     await knex.raw(`create index concurrently ${name} on licenses ${what}`);
   }

@@ -9,7 +9,8 @@ create table session_ids (
 comment on table session_ids is 'Ids of sessions, where events go to a broker outside: its topics name them';
 comment on column session_ids.session_id_sealed is 'AES-256-GCM under the master key';
 update relay_positions set position = -1 where name = 'broker' and position = 0;
-comment on column relay_positions.position is 'The last event that was taken; -1 for a broker that never took any';
+comment on column relay_positions.position is
+  'The last event that was taken; -1 for a broker that never took any';
 `);
 }
 

@@ -22,13 +22,16 @@ create table webhooks (
 );
 create index webhooks_app on webhooks (app_id, webhook_id);
 create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
-create index webhooks_previous_secret on webhooks (previous_secret_expires_at) where previous_secret_expires_at is not null;
-comment on table webhooks is 'Endpoints that are told of the events of an application';
+create index webhooks_previous_secret on webhooks (previous_secret_expires_at)
+  where previous_secret_expires_at is not null;
+comment on table webhooks is 'Endpoints that receive the events of an application';
 comment on column webhooks.types is 'Types of events; * is every type';
 comment on column webhooks.secret_sealed is 'The signing secret under the master key';
-comment on column webhooks.previous_secret_sealed is 'The secret before the last rotation, which signs too until it expires';
+comment on column webhooks.previous_secret_sealed is
+  'The secret before the last rotation, which also signs until it expires';
 comment on column webhooks.failing_since is 'The first failure after the last success';
-comment on column webhooks.slow is 'Whether its last answers were slow, or there was none yet: it then shares fewer places';
+comment on column webhooks.slow is
+  'Whether its last responses were slow or missing: it then has fewer concurrent deliveries';
 comment on column webhooks.deleted_at is 'Its deliveries are still to be cleared';
 
 create table webhook_deliveries (
@@ -55,9 +58,10 @@ create unique index webhook_deliveries_event on webhook_deliveries (webhook_id, 
 create index webhook_deliveries_webhook on webhook_deliveries (webhook_id, delivery_id) include (type);
 create index webhook_deliveries_failed on webhook_deliveries (webhook_id, delivery_id) where state = 'failed';
 create index webhook_deliveries_created_at on webhook_deliveries (created_at);
-comment on table webhook_deliveries is 'What is sent to endpoints: of each event one delivery an endpoint, besides replays';
+comment on table webhook_deliveries is
+  'What is sent to endpoints: one delivery for each event and endpoint, plus replays';
 comment on column webhook_deliveries.payload is 'The body as it is signed and sent';
-comment on column webhook_deliveries.attempt_log is 'Every attempt with the first KiB of its answer';
+comment on column webhook_deliveries.attempt_log is 'Every attempt, with the first KiB of its response';
 
 create index events_app_created_at on events (app_id, created_at, event_id) where position is not null;
 `);

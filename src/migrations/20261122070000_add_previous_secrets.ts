@@ -9,7 +9,8 @@ alter table applications
     check ((previous_secret_sealed is null) = (previous_secret_until is null));
 create index applications_previous_secret_until on applications (previous_secret_until)
   where previous_secret_until is not null;
-comment on column applications.previous_secret_sealed is 'The secret from before the last rotation, sealed as the current one';
+comment on column applications.previous_secret_sealed is
+  'The secret before the last rotation, sealed like the current one';
 comment on column applications.previous_secret_until is 'Until when it is taken; null when it is not';
 `);
 }

@@ -11,11 +11,15 @@ create table daily_statistics (
   count bigint not null,
   primary key (app_id, day, metric, dimension, value)
 ) with (fillfactor = 80);
-comment on table daily_statistics is 'What happened in an application on a day, counted in the transaction that publishes the events';
+comment on table daily_statistics is
+  'What happened in an application on a day, counted in the transaction that publishes the events';
 comment on column daily_statistics.day is 'In UTC';
-comment on column daily_statistics.dimension is 'total, or what value is: a tier or a version; more_versions are those not told apart';
+comment on column daily_statistics.dimension is
+  'total, or the kind of value: a tier or a version; more_versions counts the remaining versions together';
 comment on column daily_statistics.value is 'Empty for none';
-comment on column daily_statistics.count is 'Of live_sessions: those that began on the day less those of them that ended on it, which are the live ones at its end';
+comment on column daily_statistics.count is
+  'For live_sessions: sessions opened on the day minus those of them that ended on it, which are live at '
+  'its end';
 `);
 }
 

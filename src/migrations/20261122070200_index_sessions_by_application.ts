@@ -5,7 +5,7 @@ export const config = { transaction: false };
 
 /** Counts the live sessions of one application. */
 export async function up(knex: Knex): Promise<void> {
-  // A build that was broken off leaves an index that is good for nothing.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists sessions_app');
   await knex.raw('create index concurrently sessions_app on sessions (app_id, expires_at)');
 }

@@ -14,7 +14,8 @@ create table test_checkouts (
   email text not null,
   success_url text not null,
   cancel_url text not null,
-  state text not null default 'open' check (state in ('open', 'authenticating', 'processing', 'paid', 'failed', 'expired')),
+  state text not null default 'open'
+    check (state in ('open', 'authenticating', 'processing', 'paid', 'failed', 'expired')),
   bank_pays boolean not null default true,
   due_at timestamptz,
   subscription_ref text collate "C",
@@ -26,12 +27,16 @@ create table test_checkouts (
 );
 create index test_checkouts_due on test_checkouts (due_at) where due_at is not null;
 create index test_checkouts_subscription on test_checkouts (subscription_ref) where subscription_ref is not null;
-comment on table test_checkouts is 'Purchases at the embedded test processor: no money moves. No card number is ever stored';
-comment on column test_checkouts.session_ref is 'Unpredictable: whoever knows it may see the page and pay';
+comment on table test_checkouts is
+  'Purchases at the embedded test processor: no money moves. Card numbers are never stored';
+comment on column test_checkouts.session_ref is
+  'Unpredictable, because it opens the page where the purchase is paid';
 comment on column test_checkouts.reference is 'The name that the purchase has where it comes from';
-comment on column test_checkouts.state is 'authenticating: the payer is asked by his bank; processing: the bank takes its time';
-comment on column test_checkouts.bank_pays is 'How the bank will answer, where it takes its time';
-comment on column test_checkouts.due_at is 'When it changes of its own accord: it expires, or the bank answers';
+comment on column test_checkouts.state is
+  'authenticating: the bank authenticates the payer; processing: the bank has not decided yet';
+comment on column test_checkouts.bank_pays is 'How the bank will decide, if it decides later';
+comment on column test_checkouts.due_at is
+  'When the state changes by itself: the checkout expires, or the bank decides';
 
 create table test_subscriptions (
   subscription_ref text collate "C" primary key,
@@ -96,8 +101,8 @@ create table test_refunds (
   amount_minor bigint not null check (amount_minor > 0),
   created_at timestamptz not null
 );
-comment on table test_refunds is 'What the embedded test processor gave back';
-comment on column test_refunds.refund_key is 'The name that the refund has where it was asked for: it is made once';
+comment on table test_refunds is 'Refunds of the embedded test processor';
+comment on column test_refunds.refund_key is 'The idempotency key of the refund: it is made once';
 
 create table test_invoices (
   invoice_ref text collate "C" primary key,
@@ -123,7 +128,7 @@ create table test_credits (
   amount_minor bigint not null check (amount_minor >= 0),
   primary key (customer_ref, currency)
 );
-comment on table test_credits is 'What customers have in credit at the embedded test processor: later bills are paid from it';
+comment on table test_credits is 'Credit of customers at the embedded test processor, which pays later bills';
 
 create table test_notices (
   notice_id text collate "C" primary key,
@@ -134,8 +139,9 @@ create table test_notices (
   created_at timestamptz not null
 );
 create index test_notices_due on test_notices (next_attempt_at, sequence);
-comment on table test_notices is 'Notices of the embedded test processor that were not taken yet';
-comment on column test_notices.next_attempt_at is 'While one is sent: when somebody else tries, should nothing be heard of it';
+comment on table test_notices is 'Events of the embedded test processor that were not delivered yet';
+comment on column test_notices.next_attempt_at is
+  'While an event is being sent: when another process retries it, if there is no result until then';
 `);
 }
 

@@ -17,9 +17,11 @@ create table machine_payments (
 );
 create index machine_payments_expires_at on machine_payments (expires_at) where token_digest is not null;
 create index machine_payments_created_at on machine_payments (created_at);
-comment on table machine_payments is 'What machines have paid, or tried to, with the token that each payment gave';
-comment on column machine_payments.reference is 'Ours: what the payer is told';
-comment on column machine_payments.state is 'claimed: may have been charged, and can be charged again with the same key and token';
+comment on table machine_payments is
+  'What machines have paid, or tried to, with the token that each payment gave';
+comment on column machine_payments.reference is 'Our reference, which the payer receives';
+comment on column machine_payments.state is
+  'claimed: may have been charged, and can be charged again with the same key and token';
 comment on column machine_payments.amount is 'In base units of the currency: of USDC, millionths';
 comment on column machine_payments.spt_digest is 'SHA-256 of the payment token that claimed the challenge';
 comment on column machine_payments.payment_ref is 'The payment processor''s';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Each table is locked for itself, for a moment; constraints are checked afterwards, beside everybody who writes. */
+/** Each table is locked separately and briefly; constraints are validated afterwards, concurrently with writes. */
 export const config = { transaction: false };
 
 const LEDGER_KINDS = `kind in ('credit', 'debit', 'generation', 'refund', 'commission', 'top_up', 'reversal')`;
@@ -8,7 +8,7 @@ const LEDGER_AMOUNTS = `case kind when 'credit' then amount_minor > 0 when 'debi
   when 'generation' then amount_minor <= 0 when 'refund' then amount_minor >= 0 when 'commission' then amount_minor <> 0
   when 'top_up' then amount_minor > 0 else amount_minor < 0 end`;
 
-/** By table; what was broken off halfway can be run again. */
+/** By table; an interrupted migration can be repeated. */
 const CONSTRAINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   resellers: {
     resellers_owed_minor: 'owed_minor >= 0',
@@ -25,9 +25,9 @@ export async function up(knex: Knex): Promise<void> {
     `alter table resellers add column if not exists owed_minor bigint not null default 0,
        add column if not exists waiting_minor bigint not null default 0;
      comment on column resellers.owed_minor is
-       'Of payments that were taken back: what the balance did not have. Whatever comes onto the balance pays it first';
+       'The part of reversed payments that the balance did not cover. Payments to the balance settle it first';
      comment on column resellers.waiting_minor is
-       'What was paid and the balance, being full, does not hold: it comes onto it as soon as there is room'`,
+       'The part of payments beyond the limit of the balance: it is credited as soon as the balance allows'`,
   );
   await alter(
     knex,
@@ -35,14 +35,14 @@ export async function up(knex: Knex): Promise<void> {
     `alter table reseller_ledger drop constraint if exists reseller_ledger_kind_check,
        drop constraint if exists reseller_ledger_check;
      comment on column reseller_ledger.reference is
-       'The same for all entries of one deed: the licence that was given back, the first one that was generated, or the payment'`,
+       'The same for all entries of one transaction: the refunded license, the first one generated, or the payment'`,
   );
   await alter(
     knex,
     'reseller_purchases',
     `alter table reseller_purchases add column if not exists gross_minor bigint;
      comment on column reseller_purchases.gross_minor is
-       'The price before the commission, where the commission has an entry of its own; null where one entry tells what was paid'`,
+       'The price before the commission if the commission is a separate entry; null if one entry has the amount paid'`,
   );
   for (const [table, constraints] of Object.entries(CONSTRAINTS)) {
     for (const name of Object.keys(constraints)) {
@@ -51,7 +51,7 @@ export async function up(knex: Knex): Promise<void> {
   }
 }
 
-/** In a transaction of its own, that gives up soon: whoever waits for a table keeps out everybody who comes later. */
+/** In a separate transaction with a short lock timeout: waiting for a table would block all later transactions. */
 async function alter(knex: Knex, table: string, statements: string): Promise<void> {
   await knex.transaction(async (trx) => {
     await trx.raw(`set local lock_timeout = 500; ${statements}`);

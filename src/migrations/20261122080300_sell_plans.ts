@@ -13,22 +13,25 @@ alter table plans
   add constraint plans_packs_once check (kind = 'subscription' or period = 'lifetime');
 create unique index plans_name on plans (name, period) where archived_at is null;
 comment on column plans.kind is 'A subscription is a plan to be on; the others are bought on top of one';
-comment on column plans.max_licenses is 'How many licence keys may be generated while on it; null is no limit';
-comment on column plans.units is 'What a pack adds: licences, or minor units of the currency';
-comment on column plans.archived_at is 'No longer sold: whoever is on it stays on it';
+comment on column plans.max_licenses is 'How many license keys can be generated on this plan; null for no limit';
+comment on column plans.units is 'What a pack adds: licenses, or minor units of the currency';
+comment on column plans.archived_at is 'No longer sold; developers who have the plan keep it';
 
 alter table developers
   add licenses_generated bigint not null default 0 check (licenses_generated >= 0),
   add license_packs bigint not null default 0 check (license_packs >= 0),
   add plan_lapsed_at timestamptz,
   add customer_ref text;
-comment on column developers.licenses_generated is 'Licence keys made while the plan limited them: counted here, so that the quota holds under concurrency';
-comment on column developers.license_packs is 'Licences of all packs: the sum of license_quota_entries';
+comment on column developers.licenses_generated is
+  'License keys generated while the plan limited them: counted here, so that the quota holds under '
+  'concurrency';
+comment on column developers.license_packs is 'Licenses of all packs: the sum of license_quota_entries';
 comment on column developers.plan_lapsed_at is 'When the paid plan ended, until there is another one';
-comment on column developers.customer_ref is 'The payment processor''s name of him';
+comment on column developers.customer_ref is 'The payment processor''s id of the developer';
 
 alter table applications add grace_ends_at timestamptz;
-comment on column applications.grace_ends_at is 'Without room in the plan since a change of it: from then on logins are refused';
+comment on column applications.grace_ends_at is
+  'Set when the users exceed the plan after a change of it: logins are refused from this time';
 
 create table checkouts (
   checkout_id text collate "C" primary key,
@@ -50,10 +53,11 @@ create table checkouts (
 );
 create index checkouts_developer on checkouts (developer_id, checkout_id);
 create index checkouts_open on checkouts (looked_up_at) where status in ('open', 'processing');
-comment on table checkouts is 'What was asked to be paid: what a payment is compared with';
+comment on table checkouts is 'Amounts that were requested, to be compared with payments';
 comment on column checkouts.session_ref is 'The payment processor''s name of it; null until the page was opened';
 comment on column checkouts.units is 'What the pack adds, as it was when it was sold';
-comment on column checkouts.looked_up_at is 'When the processor was asked last; at first when it was made';
+comment on column checkouts.looked_up_at is
+  'When the processor was last queried; initially the time of creation';
 
 create table plan_subscriptions (
   subscription_id text collate "C" primary key,
@@ -80,14 +84,19 @@ create index plan_subscriptions_developer on plan_subscriptions (developer_id, s
 create index plan_subscriptions_overdue on plan_subscriptions (period_end)
   where state in ('pending', 'active', 'past_due') and period_end is not null;
 create index plan_subscriptions_end_wanted on plan_subscriptions (subscription_id) where end_wanted;
-comment on table plan_subscriptions is 'Plans that developers have paid for: by the period, or once for ever';
-comment on column plan_subscriptions.subscription_ref is 'The payment processor''s name of it; null for what was paid once';
-comment on column plan_subscriptions.paid is 'Whether the amount that was asked for has been paid';
-comment on column plan_subscriptions.reversed is 'Whether the payment of the running period was given back or taken back';
+comment on table plan_subscriptions is
+  'Plans that developers have paid for: by the period, or once for an unlimited time';
+comment on column plan_subscriptions.subscription_ref is
+  'The payment processor''s id of it; null for a single payment';
+comment on column plan_subscriptions.paid is 'Whether the requested amount has been paid';
+comment on column plan_subscriptions.reversed is
+  'Whether the payment of the current period was refunded or disputed';
 comment on column plan_subscriptions.period_end is 'Of the period that is paid; null is never';
-comment on column plan_subscriptions.as_of is 'By the processor''s clock: what it says of an earlier moment is too late';
-comment on column plan_subscriptions.end_wanted is 'That the processor is still to be told to end it';
-comment on column plan_subscriptions.change_asked_at is 'When the processor was last asked to move it to another plan, until it says that it has';
+comment on column plan_subscriptions.as_of is
+  'By the processor''s clock: earlier states arrive too late and are ignored';
+comment on column plan_subscriptions.end_wanted is 'Whether the processor must still be instructed to end it';
+comment on column plan_subscriptions.change_asked_at is
+  'When the processor was last requested to move it to another plan, until that is confirmed';
 
 create table invoices (
   invoice_id text collate "C" primary key,
@@ -130,7 +139,9 @@ create table license_quota_entries (
   created_at timestamptz not null
 );
 create index license_quota_entries_developer on license_quota_entries (developer_id, sequence);
-comment on table license_quota_entries is 'Every change of a developer''s packs of licences, in the transaction of the change. Rows are never changed';
+comment on table license_quota_entries is
+  'Every change of a developer''s packs of licenses, in the transaction of the change. Rows are never '
+  'changed';
 create trigger license_quota_entries_immutable before update or delete on license_quota_entries
   for each row execute function refuse_change();
 create trigger license_quota_entries_not_truncated before truncate on license_quota_entries
@@ -144,7 +155,8 @@ create table payment_reversals (
   dispute_as_of timestamptz,
   primary key (processor, payment_ref)
 );
-comment on table payment_reversals is 'What was given back or taken back of payments, whether we know them yet or not';
+comment on table payment_reversals is
+  'Refunds and disputes of payments, whether the payment is known yet or not';
 
 create table payment_notices (
   processor text not null,
@@ -156,7 +168,8 @@ create table payment_notices (
   primary key (processor, notice_id)
 );
 create index payment_notices_received_at on payment_notices (received_at);
-comment on table payment_notices is 'Messages of the payment processor that were dealt with: one that comes again changes nothing';
+comment on table payment_notices is
+  'Events of the payment processor that were processed: a repeated one changes nothing';
 `);
 }
 

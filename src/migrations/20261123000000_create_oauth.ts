@@ -12,9 +12,12 @@ create table signing_keys (
   removed_at timestamptz,
   check ((sealed is null) = (removed_at is not null))
 );
-comment on table signing_keys is 'Keys that sign what others verify: access tokens, ID tokens and security events';
-comment on column signing_keys.sealed is 'The private key (PKCS #8), encrypted under a master key; forgotten when it is removed';
-comment on column signing_keys.active_from is 'From when on it signs: published before, so that whoever verifies knows it';
+comment on table signing_keys is
+  'Keys that sign what others verify: access tokens, ID tokens and security events';
+comment on column signing_keys.sealed is
+  'The private key (PKCS #8), encrypted under a master key; null after the key is removed';
+comment on column signing_keys.active_from is
+  'When it begins to sign: it is published earlier, so that verifiers know it';
 comment on column signing_keys.removed_at is 'Since when nothing that it signed is accepted';
 
 create table oauth_clients (
@@ -30,9 +33,11 @@ create table oauth_clients (
 create index oauth_clients_developer on oauth_clients (developer_id, client_id);
 create index oauth_clients_unowned on oauth_clients (coalesce(used_at, created_at)) where developer_id is null;
 comment on table oauth_clients is 'Clients of the authorization server';
-comment on column oauth_clients.developer_id is 'Whose it is; null for one that has registered itself (RFC 7591)';
+comment on column oauth_clients.developer_id is
+  'Whose it is; null for one that has registered itself (RFC 7591)';
 comment on column oauth_clients.metadata is 'Client metadata (RFC 7591), without the secret';
-comment on column oauth_clients.secret_sealed is 'client_secret, encrypted under a master key; null for a public client';
+comment on column oauth_clients.secret_sealed is
+  'client_secret, encrypted under a master key; null for a public client';
 comment on column oauth_clients.used_at is 'When it was used last, by the day';
 
 create table oauth_records (
@@ -55,7 +60,8 @@ create index oauth_records_uid on oauth_records (uid_digest) where uid_digest is
 create index oauth_records_client on oauth_records (client_id) where client_id is not null;
 create index oauth_records_account on oauth_records (account_id, model) where account_id is not null;
 create index oauth_records_expires_at on oauth_records (expires_at);
-comment on table oauth_records is 'What the authorization server remembers: sessions, interactions, codes, refresh tokens and grants';
+comment on table oauth_records is
+  'State of the authorization server: sessions, interactions, codes, refresh tokens and grants';
 comment on column oauth_records.id_digest is 'SHA-256 of the identifier, which may be a code or a token';
 comment on column oauth_records.grant_id is 'What it was issued under; of a grant itself its own id';
 comment on column oauth_records.sealed is 'The payload, encrypted under a master key: it repeats the identifier';
@@ -77,13 +83,13 @@ create index access_tokens_agent on access_tokens (agent_id) where agent_id is n
 create index access_tokens_client on access_tokens (client_id);
 comment on table access_tokens is 'Access tokens that the authorization server has issued (RFC 9068)';
 comment on column access_tokens.token_digest is 'SHA-256 of the token: without its row a token is nothing';
-comment on column access_tokens.developer_id is 'For whom the client acts';
+comment on column access_tokens.developer_id is 'The developer on whose behalf the client acts';
 comment on column access_tokens.agent_id is 'Of the agent whose assertion it was issued for';
 
 alter table developers add column email_verified_at timestamptz;
 alter table developers add column has_password boolean not null default true;
-comment on column developers.email_verified_at is 'When somebody last proved to read mail of this address';
-comment on column developers.has_password is 'False for an account that an agent has opened for somebody';
+comment on column developers.email_verified_at is 'When the control of this email address was last proved';
+comment on column developers.has_password is 'False for an account that an agent created for a developer';
 `);
 }
 

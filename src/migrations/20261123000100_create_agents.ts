@@ -5,7 +5,8 @@ export async function up(knex: Knex): Promise<void> {
 create table agents (
   agent_id text collate "C" primary key,
   developer_id text collate "C" references developers,
-  registration_type text not null check (registration_type in ('agent-provider', 'email-verification', 'anonymous', 'developer')),
+  registration_type text not null
+    check (registration_type in ('agent-provider', 'email-verification', 'anonymous', 'developer')),
   name text,
   issuer text,
   subject text,
@@ -21,8 +22,8 @@ create unique index agents_identity on agents (issuer, subject, client_id)
   where revoked_at is null and developer_id is not null and registration_type = 'agent-provider';
 create index agents_unclaimed on agents (created_at) where developer_id is null;
 create index agents_revoked on agents (revoked_at) where revoked_at is not null;
-comment on table agents is 'Programs that act by themselves, and for whom';
-comment on column agents.developer_id is 'For whom it acts; null until somebody has claimed it';
+comment on table agents is 'Programs that act on their own, and the developers they act for';
+comment on column agents.developer_id is 'The developer it acts for; null until it is claimed';
 comment on column agents.issuer is 'Who has asserted its identity, and that of its user, as subject';
 comment on column agents.client_id is 'What the issuer calls the agent';
 comment on column agents.email is 'Of its user, as asserted or as typed';
@@ -61,10 +62,11 @@ create table agent_claims (
 );
 create index agent_claims_agent on agent_claims (agent_id);
 create index agent_claims_expires_at on agent_claims (expires_at);
-comment on table agent_claims is 'Ceremonies by which somebody takes an agent for his own';
+comment on table agent_claims is 'Ceremonies by which a developer claims an agent';
 comment on column agent_claims.claim_digest is 'SHA-256 of the claim token, which the agent holds';
 comment on column agent_claims.scopes is 'What the agent may do once it is claimed';
-comment on column agent_claims.developer_id is 'Who has confirmed it on the page, where the account was there before';
+comment on column agent_claims.developer_id is
+  'Who has confirmed it on the page, where the account was there before';
 comment on column agent_claims.view_digest is 'SHA-256 of the token in the mailed link';
 comment on column agent_claims.otp_digest is 'HMAC of the code that the page has shown';
 
@@ -83,7 +85,8 @@ create table used_assertions (
   expires_at timestamptz not null
 );
 create index used_assertions_expires_at on used_assertions (expires_at);
-comment on table used_assertions is 'Assertions and security events that were taken, so that none is taken twice';
+comment on table used_assertions is
+  'Assertions and security events that were taken, so that none is taken twice';
 comment on column used_assertions.digest is 'SHA-256 of issuer and jti';
 
 create table security_event_receivers (
@@ -99,9 +102,12 @@ create table security_event_receivers (
   last_fault text
 );
 create index security_event_receivers_developer on security_event_receivers (developer_id, receiver_id);
-comment on table security_event_receivers is 'Who is told, by Security Event Tokens (RFC 8935), when agents are revoked';
-comment on column security_event_receivers.authorization_sealed is 'The Authorization header to send, encrypted under a master key';
-comment on column security_event_receivers.slow is 'Whether its answers were slow or did not come, or it has never answered';
+comment on table security_event_receivers is
+  'Endpoints that receive Security Event Tokens (RFC 8935) when agents are revoked';
+comment on column security_event_receivers.authorization_sealed is
+  'The Authorization header to send, encrypted under a master key';
+comment on column security_event_receivers.slow is
+  'Whether its responses were slow or missing, or it has never responded';
 
 create table security_event_deliveries (
   delivery_id text collate "C" primary key,
@@ -112,14 +118,17 @@ create table security_event_deliveries (
   next_attempt_at timestamptz not null
 );
 create index security_event_deliveries_due on security_event_deliveries (receiver_id, next_attempt_at, delivery_id);
-comment on table security_event_deliveries is 'Security events on their way: a row is gone when its receiver has taken it, or is given up';
-comment on column security_event_deliveries.delivery_id is 'The jti of each token that tells it';
-comment on column security_event_deliveries.event is 'What is told of the revocation';
+comment on table security_event_deliveries is
+  'Security events to be sent: a row is deleted when its receiver has accepted it, or after the last '
+  'attempt';
+comment on column security_event_deliveries.delivery_id is 'The jti of each token of this delivery';
+comment on column security_event_deliveries.event is 'The content of the security event';
 `);
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-drop table security_event_deliveries, security_event_receivers, used_assertions, agent_delegations, agent_claims, agent_credentials, agents;
+drop table security_event_deliveries, security_event_receivers, used_assertions, agent_delegations,
+  agent_claims, agent_credentials, agents;
 `);
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Purchases go on while they are built. */
+/** Purchases continue while the indexes are built. */
 export const config = { transaction: false };
 
 const INDEXES = {
@@ -12,7 +12,7 @@ const INDEXES = {
 
 export async function up(knex: Knex): Promise<void> {
   for (const [name, what] of Object.entries(INDEXES)) {
-    // A build that was broken off leaves an index that is good for nothing.
+    // An interrupted build leaves an invalid index.
     await knex.raw(`drop index concurrently if exists ${name}`);
     await knex.raw(`create index concurrently ${name} on ${what}`);
   }

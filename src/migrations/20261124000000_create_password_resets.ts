@@ -12,12 +12,14 @@ create index password_resets_developer on password_resets (developer_id) where d
 create index password_resets_expires_at on password_resets (expires_at);
 comment on table password_resets is 'Links that were mailed to people who want a new password';
 comment on column password_resets.token_digest is 'SHA-256 of the last part of the link';
-comment on column password_resets.developer_id is 'Null where there is no account of the address: whoever asks is not told by the time that it takes';
+comment on column password_resets.developer_id is
+  'Null if the address has no account: the time of the response must not reveal that';
 
 alter table developers add column sign_in_generation integer not null default 0;
 alter table developer_sessions add column sign_in_generation integer not null default 0;
 comment on column developers.sign_in_generation is 'How often all that the developer had signed in to was ended';
-comment on column developer_sessions.sign_in_generation is 'That of the developer when the password was looked at: a session of an earlier one is over';
+comment on column developer_sessions.sign_in_generation is
+  'The generation of the developer when the password was verified: sessions of an earlier one have ended';
 `);
 }
 

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 export const config = { transaction: false };
 
 export async function up(knex: Knex): Promise<void> {
-  // A build that was broken off leaves an index that is good for nothing.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists developer_sessions_developer');
   await knex.raw(
     'create index concurrently developer_sessions_developer on developer_sessions (developer_id)',

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 export const config = { transaction: false };
 
 export async function up(knex: Knex): Promise<void> {
-  // A build that was broken off leaves an index that is good for nothing.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists agent_claims_developer');
   await knex.raw(
     'create index concurrently agent_claims_developer on agent_claims (developer_id) where developer_id is not null',

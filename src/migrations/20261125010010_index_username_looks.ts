@@ -5,7 +5,7 @@ export const config = { transaction: false };
 
 /** Users from before the column count by their keys, which are unique: the index cannot fail on them. */
 export async function up(knex: Knex): Promise<void> {
-  // A build that was broken off leaves an index that is good for nothing.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists users_username_look');
   await knex.raw(
     'create unique index concurrently users_username_look on users (app_id, coalesce(username_look, username_key))',

@@ -4,10 +4,11 @@ import type { Knex } from 'knex';
 export const config = { transaction: false };
 
 export async function up(knex: Knex): Promise<void> {
-  // A build that was broken off leaves an index that is good for nothing.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists events_set_aside');
   await knex.raw(
-    'create index concurrently events_set_aside on events (event_id) where fault is not null or broker_fault is not null',
+    `create index concurrently events_set_aside on events (event_id)
+      where fault is not null or broker_fault is not null`,
   );
 }
 

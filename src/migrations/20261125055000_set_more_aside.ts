@@ -23,8 +23,10 @@ create table failed_mails (
 );
 create index failed_mails_failed on failed_mails (failed_at);
 comment on table failed_mails is 'Mails that could not be sent, for 30 days';
-comment on column failed_mails.recipient_digest is 'SHA-256 of the recipient in lower case; null when the mail could not be opened';
-comment on column failed_mails.message_sealed is 'As its job had it; null once the link in it has ended, or when that is not known';
+comment on column failed_mails.recipient_digest is
+  'SHA-256 of the recipient in lower case; null if the mail could not be opened';
+comment on column failed_mails.message_sealed is
+  'As in its job; null after the link in it has expired, or if that is unknown';
 comment on column failed_mails.link_ends_at is 'Until when the link in it works; null when it holds none';
 comment on column failed_mails.retry is 'Set by an operator who wants it sent again'`);
 }

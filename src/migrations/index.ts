@@ -101,14 +101,14 @@ const source: Knex.MigrationSource<string> = {
 /** Chosen once for this service: processes that migrate the same database wait for each other on it. */
 const MIGRATION_LOCK = 7_016_996_765;
 
-/** Whoever waits for a table keeps out everybody who comes later: no longer than this. */
+/** A migration that waits for a table blocks all later transactions, so it waits no longer than this. */
 const LOCK_WITHIN_MS = 500;
 const ATTEMPTS = 60;
 const LOCK_PAUSE_MS = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 function patiently({ up, down, config }: Migration): Migration {
-  // What runs outside of a transaction waits without keeping anybody out.
+  // Statements outside of a transaction block no others while they wait.
   if (config?.transaction === false) return { up, ...(down && { down }), config };
   return {
     async up(knex) {
@@ -132,10 +132,10 @@ async function migrateLatest(knex: Knex, config: Knex.MigratorConfig): Promise<s
   }
 }
 
-/** @returns whether nobody else migrates; nobody does until the transaction ends */
+/** @returns whether no other process migrates; none can until the transaction ends */
 async function tryLock(trx: Knex.Transaction): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: { locked: boolean }[] }>(
-    // Without a parameter: that would leave a portal open, and with it a snapshot that an index built concurrently waits for.
+    // Without a parameter, which would leave a portal open, whose snapshot a concurrent index build would wait for.
     `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as locked`,
   );
   return rows[0]!.locked;
@@ -145,10 +145,10 @@ async function migrateAlone(knex: Knex): Promise<string[]> {
   const config: Knex.MigratorConfig = {
     migrationSource: source,
     tableName: 'schema_migrations',
-    // An older version must still start beside a newer one that has migrated already.
+    // An older version must still start while a newer one has already migrated.
     disableMigrationsListValidation: true,
   };
-  // knex keeps a lock of its own in a table, which survives a kill; under ours nobody else can hold it.
+  // knex keeps its own lock in a table, which survives a kill; while we hold ours, no other process can hold it.
   if (await knex.schema.hasTable('schema_migrations_lock'))
     await knex.migrate.forceFreeMigrationsLock(config);
   return migrateLatest(knex, config);
@@ -161,7 +161,7 @@ async function migrateAlone(knex: Knex): Promise<string[]> {
  */
 export async function migrate(knex: Knex): Promise<string[]> {
   for (;;) {
-    // A transaction for each look: an index that is built concurrently waits for the end of whatever it meets looking.
+    // A new transaction for each check: a concurrent index build waits for all open transactions.
     const ran = await knex.transaction(async (lock) =>
       (await tryLock(lock)) ? migrateAlone(knex) : undefined,
     );

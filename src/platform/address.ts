@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Where a request comes from. */
+/** The client that sent a request. */
 export interface Client {
-  /** In canonical form; worked out when it is first asked for, because most answers do without. */
+  /** In canonical form; computed on first use, because most requests never need it. */
   readonly address: string;
 }
 
 /**
- * An IP address in its one written form: IPv4-mapped IPv6 as IPv4 (RFC 4291, section 2.5.5.2), other IPv6 by RFC 5952,
+ * The canonical form of an IP address: IPv4-mapped IPv6 as IPv4 (RFC 4291, section 2.5.5.2), other IPv6 by RFC 5952,
  * without a zone.
- * @returns undefined for what is no address
+ * @returns undefined if the text is not an address
  */
 export function canonicalAddress(text: string): string | undefined {
   if (isIP(text) === 0) return undefined;
@@ -18,7 +18,7 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /**
- * What one client can choose its addresses from: an IPv4 address alone, of IPv6 the whole /64.
+ * The range of addresses that one client can choose from: a single IPv4 address, or the /64 of an IPv6 address.
  * @param address in canonical form
  */
 export function addressBlock(address: string): string {
@@ -27,8 +27,8 @@ export function addressBlock(address: string): string {
 }
 
 /**
- * A network in CIDR form; an address is a network of its own.
- * @returns undefined for what is none, or has bits set behind its prefix
+ * The canonical form of a network in CIDR notation. A single address counts as a network.
+ * @returns undefined if the text is not a network, or has bits set after its prefix
  */
 export function canonicalNetwork(text: string): string | undefined {
   const [written = '', prefix, ...rest] = text.split('/');
@@ -46,7 +46,7 @@ export function canonicalNetwork(text: string): string | undefined {
 }
 
 /**
- * Whether a network holds an address.
+ * Whether a network contains an address.
  * @param network in CIDR form
  * @param address in canonical form
  */
@@ -61,9 +61,9 @@ export function isWithin(network: string, address: string): boolean {
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address belongs to a machine on the public Internet: none of the special-purpose ones of RFC 6890 (private,
- * loopback, link-local, shared, documentation, multicast) and none that carries another address in it (6to4, Teredo, NAT64).
- * IPv4-mapped IPv6 is judged as the IPv4 that it stands for.
+ * Whether an address belongs to the public Internet: not one of the special-purpose addresses of RFC 6890 (private,
+ * loopback, link-local, shared, documentation, multicast), and not one that embeds another address (6to4, Teredo,
+ * NAT64). IPv4-mapped IPv6 counts as the IPv4 address that it represents.
  */
 export function isPublicAddress(text: string): boolean {
   const canonical = canonicalAddress(text);

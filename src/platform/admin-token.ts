@@ -4,8 +4,9 @@ import { secretFile } from './secret-file.ts';
 const TOKEN_BYTES = 32;
 
 /**
- * The administrator's token of an installation that was given none: made once, kept in `admin.token`, readable by its owner only.
- * @param dataDir the data folder; made if it does not exist
+ * The administrator's token of an installation without ADMIN_TOKEN: generated once and kept in `admin.token`, which
+ * only its owner can read.
+ * @param dataDir the data folder; created if it does not exist
  * @throws StartupError when the file can be neither read nor written
  */
 export async function loadOrCreateAdminToken(dataDir: string, random: Random): Promise<string> {

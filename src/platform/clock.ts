@@ -1,10 +1,10 @@
-/** Where the time comes from. Passed in everywhere, so that tests decide what time it is. */
+/** The source of the current time. It is a parameter everywhere, so that tests decide what time it is. */
 export interface Clock {
-  /** The present moment. */
+  /** The current time. */
   now(): Date;
 }
 
-/** Milliseconds on a timer of the machine that only goes forward, whatever is done to its clock. */
+/** Milliseconds on a monotonic timer of the machine, unaffected by changes of its clock. */
 export const systemTimer = (): number => performance.now();
 
 /** The clock of the machine. */

@@ -1,140 +1,151 @@
 import { DeadlineExceededError, RequestScope } from './request-scope.ts';
 
-/** Who asks for what is limited: a tenant, or whatever else must not hold up others. */
+/** The tenant, or anything else, that must not hold up others. */
 export type LimitKey = string;
 
 interface Settings {
-  /** How many run at once. */
-  readonly atOnce: number;
-  /** How many of one key run at once; the rest is left to others. As many as `atOnce` unless told. */
-  readonly ofOneAtOnce?: number;
-  /** How many of one key may wait. Any number unless told. */
-  readonly ofOneWaiting?: number;
-  /** How many may wait in all. Any number unless told. */
-  readonly waiting?: number;
-  /** How long one may wait, beside the deadline of its request. Any time unless told. */
-  readonly patienceMs?: number;
-  /** What is thrown when too many wait, or one has waited too long. */
-  readonly refusal: (why: 'own' | 'all' | 'patience') => Error;
+  /** How many run at once. No limit by default. */
+  readonly limit?: number;
+  /** How many of one key run at once; the others are left for other keys. `limit` by default. */
+  readonly limitPerKey?: number;
+  /** How many of one key may wait. No limit by default; with 0, a key that has reached its limit is refused at once. */
+  readonly queuePerKey?: number;
+  /** How many may wait in total. No limit by default. */
+  readonly queue?: number;
+  /** How long one may wait, besides the deadline of its request. No limit by default. */
+  readonly maxWaitMs?: number;
+  /** Makes the error that refuses work because the key's queue or the whole queue is full, or the wait was too long. */
+  readonly refusal: (reason: 'key' | 'total' | 'timeout') => Error;
 }
 
-/** Work of which a few pieces run at once, with an equal share for everybody who waits. */
+/** Limits how much work runs at once and shares the capacity fairly between keys. */
 export interface ConcurrencyLimit {
   /**
-   * Runs work when it may begin: at once, or in the turn of its key. Keys take turns, one piece each, so no key waits for the
-   * queue of another key.
+   * Runs work as soon as there is capacity. Waiting keys alternate, one piece of work each, so that no key waits for
+   * the queue of another key.
    * @throws what `refusal` makes; DeadlineExceededError when the request's deadline passes first
    */
   run<Result>(key: LimitKey, work: () => Promise<Result>): Promise<Result>;
-  /** Waits for a place in the same way. @returns gives the place back; calling it again does nothing */
+  /** Waits for a slot in the same way. @returns releases the slot; later calls have no effect */
   acquire(key: LimitKey): Promise<() => void>;
-  /** How many of a key run or wait; of all when no key is given. */
+  /** Takes a slot without waiting. @returns releases the slot @throws what `refusal` makes when none is free */
+  acquireNow(key: LimitKey): () => void;
+  /** How many of a key run or wait; the totals without a key. */
   load(key?: LimitKey): { readonly running: number; readonly waiting: number };
 }
 
 interface Waiter {
-  begin(): void;
+  start(): void;
 }
 
-interface Line {
+interface KeyState {
   running: number;
   readonly waiting: Set<Waiter>;
 }
 
-/** A limit that is fair to keys. Lines of keys that neither run nor wait are forgotten. */
+/** Creates a limit that is fair between keys. It keeps no state of keys that neither run nor wait. */
 export function createConcurrencyLimit(settings: Settings): ConcurrencyLimit {
-  const {
-    atOnce,
-    ofOneAtOnce = atOnce,
-    ofOneWaiting = Infinity,
-    waiting: ofAllWaiting = Infinity,
-  } = settings;
-  const { patienceMs = Infinity, refusal } = settings;
-  /** In the order of their turns: whose work has begun goes to the end. */
-  const lines = new Map<LimitKey, Line>();
+  const { limit = Infinity, limitPerKey = limit, queuePerKey = Infinity, queue = Infinity } = settings;
+  const { maxWaitMs = Infinity, refusal } = settings;
+  /** The key that has started work least recently comes first. */
+  const keys = new Map<LimitKey, KeyState>();
   let running = 0;
   let waiting = 0;
 
-  function begin(key: LimitKey, line: Line): () => void {
+  const stateOf = (key: LimitKey): KeyState => {
+    const state = keys.get(key) ?? { running: 0, waiting: new Set() };
+    keys.set(key, state);
+    return state;
+  };
+
+  const hasCapacity = (state: KeyState) => running < limit && state.running < limitPerKey;
+
+  function start(key: LimitKey, state: KeyState): () => void {
     running += 1;
-    line.running += 1;
-    let isDone = false;
+    state.running += 1;
+    let isReleased = false;
     return () => {
-      if (isDone) return;
-      isDone = true;
+      if (isReleased) return;
+      isReleased = true;
       running -= 1;
-      line.running -= 1;
-      forget(key, line);
-      beginNext();
+      state.running -= 1;
+      removeIdle(key, state);
+      startNext();
     };
   }
 
-  function forget(key: LimitKey, line: Line): void {
-    if (line.running === 0 && line.waiting.size === 0 && lines.get(key) === line) lines.delete(key);
+  function removeIdle(key: LimitKey, state: KeyState): void {
+    if (state.running === 0 && state.waiting.size === 0 && keys.get(key) === state) keys.delete(key);
   }
 
-  /** Of those that may begin, the key with the least at work; of several, the one that has waited longest for its turn. */
-  function findNext(): [LimitKey, Line] | undefined {
-    let next: [LimitKey, Line] | undefined;
-    for (const [key, line] of lines) {
-      if (line.waiting.size === 0 || line.running >= ofOneAtOnce) continue;
-      if (!next || line.running < next[1].running) next = [key, line];
+  /** The waiting key that runs the least; of several, the one that has started work least recently. */
+  function findNext(): [LimitKey, KeyState] | undefined {
+    let next: [LimitKey, KeyState] | undefined;
+    for (const [key, state] of keys) {
+      if (state.waiting.size === 0 || state.running >= limitPerKey) continue;
+      if (!next || state.running < next[1].running) next = [key, state];
     }
     return next;
   }
 
-  function beginNext(): void {
-    while (running < atOnce && waiting > 0) {
+  function startNext(): void {
+    while (running < limit && waiting > 0) {
       const next = findNext();
       if (!next) return;
-      const [key, line] = next;
-      lines.delete(key);
-      lines.set(key, line);
-      const [waiter] = line.waiting;
-      line.waiting.delete(waiter!);
+      const [key, state] = next;
+      keys.delete(key);
+      keys.set(key, state);
+      const [waiter] = state.waiting;
+      state.waiting.delete(waiter!);
       waiting -= 1;
-      waiter!.begin();
+      waiter!.start();
     }
   }
 
-  function wait(key: LimitKey, line: Line): Promise<() => void> {
-    if (line.waiting.size >= ofOneWaiting) throw refusal('own');
-    if (waiting >= ofAllWaiting) throw refusal('all');
+  function wait(key: LimitKey, state: KeyState): Promise<() => void> {
+    if (state.waiting.size >= queuePerKey) throw refusal('key');
+    if (waiting >= queue) throw refusal('total');
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const remainingMs = RequestScope.current()?.remainingMs ?? Infinity;
-    const limitMs = Math.min(remainingMs, patienceMs);
+    const timeoutMs = Math.min(remainingMs, maxWaitMs);
     const waiter: Waiter = {
-      begin() {
+      start() {
         clearTimeout(timer);
-        resolve(begin(key, line));
+        resolve(start(key, state));
       },
     };
     const giveUp = () => {
-      line.waiting.delete(waiter);
+      state.waiting.delete(waiter);
       waiting -= 1;
-      forget(key, line);
-      reject(remainingMs <= patienceMs ? new DeadlineExceededError() : refusal('patience'));
+      removeIdle(key, state);
+      reject(remainingMs <= maxWaitMs ? new DeadlineExceededError() : refusal('timeout'));
     };
-    const timer = limitMs === Infinity ? undefined : setTimeout(giveUp, Math.max(limitMs, 0));
-    line.waiting.add(waiter);
+    const timer = timeoutMs === Infinity ? undefined : setTimeout(giveUp, Math.max(timeoutMs, 0));
+    state.waiting.add(waiter);
     waiting += 1;
     return promise;
   }
 
   async function acquire(key: LimitKey): Promise<() => void> {
     RequestScope.current()?.assertTime();
-    const line = lines.get(key) ?? { running: 0, waiting: new Set() };
-    lines.set(key, line);
+    const state = stateOf(key);
     try {
-      if (running < atOnce && line.running < ofOneAtOnce) return begin(key, line);
-      return await wait(key, line);
+      if (hasCapacity(state)) return start(key, state);
+      return await wait(key, state);
     } finally {
-      forget(key, line);
+      removeIdle(key, state);
     }
   }
 
   return {
     acquire,
+
+    acquireNow(key) {
+      const state = stateOf(key);
+      if (hasCapacity(state)) return start(key, state);
+      removeIdle(key, state);
+      throw refusal(state.running >= limitPerKey ? 'key' : 'total');
+    },
 
     async run(key, work) {
       const release = await acquire(key);
@@ -147,8 +158,8 @@ export function createConcurrencyLimit(settings: Settings): ConcurrencyLimit {
 
     load(key) {
       if (key === undefined) return { running, waiting };
-      const line = lines.get(key);
-      return { running: line?.running ?? 0, waiting: line?.waiting.size ?? 0 };
+      const state = keys.get(key);
+      return { running: state?.running ?? 0, waiting: state?.waiting.size ?? 0 };
     },
   };
 }

@@ -32,10 +32,10 @@ export type IdPrefix =
   | 'grt'
   | 'mail';
 
-/** Makes record ids: a type prefix and a UUIDv7 in TypeID form, so that ids sort by time of creation. */
+/** Creates record ids: a type prefix and a UUIDv7 in TypeID form, so that ids sort by time of creation. */
 export type NewId = (prefix: IdPrefix) => string;
 
-/** @returns a maker of ids that never go back in order within one process, even in the same millisecond */
+/** @returns a generator of ids that increase strictly within one process, even in the same millisecond */
 export function createNewId(clock: Clock, random: Random): NewId {
   let last = { msecs: -1, seq: 0 };
   return (prefix) => {
@@ -49,13 +49,13 @@ export function createNewId(clock: Clock, random: Random): NewId {
   };
 }
 
-/** The longest time that the clock may have been set back while ids went on from where they were. */
+/** The longest time that the clock may have been set back while ids continued to increase. */
 const SET_BACK_MS = 60_000;
 
 /**
- * The ids of what was made from one moment until before another, as a half-open range. An id is never older than what it
- * names, if the time is read before the id is made; where the clock was set back it may be ahead, so the end leaves room
- * for a minute of that, and whoever needs the exact end asks for the time as well.
+ * The half-open range of the ids of records that were created between two times. An id is never older than its record
+ * if the time is read before the id is generated. If the clock was set back, an id may be ahead, so the end of the
+ * range allows for one minute of that; a query that needs the exact end also compares the time.
  */
 export function idRange(
   prefix: IdPrefix,
@@ -67,7 +67,7 @@ export function idRange(
   };
 }
 
-/** Not an id itself, but in the order of ids before all those of a millisecond, and behind those of the one before. */
+/** A bound, not an id: it sorts before all ids of a millisecond and after those of the previous one. */
 function lowestId(prefix: IdPrefix, msecs: number): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.max(0, msecs), 0, 6);

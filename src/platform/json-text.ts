@@ -3,13 +3,13 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 /**
- * Counts the members of all objects as they are written, those that stand twice twice. The time it takes grows with the
- * length of the text and with nothing else.
+ * Counts the members of all objects as they are written; a duplicate member counts twice. Runs in time linear in the
+ * length of the text.
  * @param text valid JSON
  */
 export function countMembersWritten(text: string): number {
   let members = 0;
-  // A member is a string with a colon after it.
+  // A member is a string followed by a colon.
   for (let start = text.indexOf('"'); start >= 0;) {
     let next = endOfString(text, start) + 1;
     while (text.charCodeAt(next) <= SPACE) next += 1;
@@ -20,8 +20,8 @@ export function countMembersWritten(text: string): number {
 }
 
 /**
- * Counts the characters outside of strings: brackets, commas, colons, quotes, numbers. Parsing costs time and memory for
- * these, and hardly any for what is within strings.
+ * Counts the characters outside of strings: brackets, commas, colons, quotes, numbers. The cost of parsing depends on
+ * these, and hardly on the content of strings.
  * @param text JSON, valid or not
  */
 export function countStructure(text: string): number {
@@ -37,7 +37,7 @@ export function countStructure(text: string): number {
   }
 }
 
-/** @returns where the quote is that closes the string which begins at `start`; the end of the text where none does */
+/** @returns the index of the quote that closes the string at `start`; the end of the text if it is not closed */
 function endOfString(text: string, start: number): number {
   let end = start;
   do end = text.indexOf('"', end + 1);
@@ -45,7 +45,7 @@ function endOfString(text: string, start: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Whether an odd number of backslashes stands before a character. */
+/** Whether an odd number of backslashes precedes a character. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;

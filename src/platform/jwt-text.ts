@@ -7,9 +7,9 @@ export interface JwtText {
 }
 
 /**
- * Reads a JWT in the compact form of a JWS (RFC 7519, RFC 7515, section 7.1) without checking its signature: nothing in it is to
- * be believed.
- * @returns undefined for what can be written or read in more than one way: no member twice, base64url in its one form
+ * Reads a JWT in the compact form of a JWS (RFC 7519, RFC 7515, section 7.1) without checking its signature: its
+ * content cannot be trusted.
+ * @returns undefined for an ambiguous encoding, such as a duplicate member or non-canonical base64url
  */
 export function readJwt(token: string): JwtText | undefined {
   const parts = token.split('.');
@@ -18,7 +18,7 @@ export function readJwt(token: string): JwtText | undefined {
   return header && payload && { header, payload };
 }
 
-/** Decoders forgive white space, padding and unused bits: another text must be another token. */
+/** Decoders ignore white space, padding and unused bits, but each token must have exactly one valid encoding. */
 export function isCanonicalToken(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

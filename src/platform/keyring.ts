@@ -9,23 +9,23 @@ const TAG_BYTES = 16;
 /** A value was sealed under a master key that this process does not have. */
 export class UnknownMasterKeyError extends Error {}
 
-/** Encrypts what is kept at rest under the master keys of the configuration. */
+/** Encrypts data at rest with the master keys of the configuration. */
 export interface Keyring {
-  /** Names the current master key: the first bytes of whatever it sealed. */
+  /** The id of the current master key: the first bytes of every value that it sealed. */
   readonly keyId: Buffer;
-  /** Whether there are older keys beside the current one. */
+  /** Whether there are older keys in addition to the current one. */
   readonly rotating: boolean;
   /**
    * Encrypts with AES-256-GCM under the current master key.
-   * @param plaintext what to keep
-   * @param context what the value is and whose; the same is needed to open it
-   * @returns key id, nonce, tag and ciphertext in one
+   * @param plaintext the value to encrypt
+   * @param context the kind of value and its owner; opening requires the same context
+   * @returns key id, nonce, tag and ciphertext, concatenated
    */
   seal(plaintext: Uint8Array, context: string): Buffer;
   /**
-   * Decrypts what `seal` made.
-   * @throws UnknownMasterKeyError when none of the master keys made it
-   * @throws Error when it was altered or belongs to another context
+   * Decrypts a value that `seal` returned.
+   * @throws UnknownMasterKeyError if none of the master keys sealed it
+   * @throws Error if it was altered or belongs to another context
    */
   open(sealed: Uint8Array, context: string): Buffer;
 }
@@ -40,7 +40,7 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random): Ke
     throw new Error(`a keyring needs master keys of ${KEY_BYTES} bytes`);
   }
   const currentId = keyId(current);
-  // A key that is handed over as bytes is set up anew for each value, which costs more than the value.
+  // Node would set up a key passed as bytes for each value, which costs more than the encryption itself.
   const byId = new Map(masterKeys.map((key) => [keyId(key).toString('hex'), createSecretKey(key)]));
   const currentKey = byId.get(currentId.toString('hex'))!;
 

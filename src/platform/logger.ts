@@ -6,7 +6,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * JSON lines on standard error: standard output belongs to what a person reads.
+ * Writes JSON lines to standard error; standard output is for people.
  * @param level the least severe level that is written
  */
 export function createLogger(level: LogLevel): Logger {
@@ -16,7 +16,7 @@ export function createLogger(level: LogLevel): Logger {
   );
 }
 
-/** Only these: a database error's `detail` holds the values of the row that it is about. */
+/** Only these fields: the `detail` of a database error contains values of the affected row. */
 function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;

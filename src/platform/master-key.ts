@@ -4,17 +4,18 @@ import { StartupError } from './startup-error.ts';
 
 const MASTER_KEY_BYTES = 32;
 
-/** @returns the key; undefined for what is not 32 bytes in base64 */
+/** @returns the key; undefined if the text is not 32 bytes in base64 */
 export function decodeMasterKey(text: string): Buffer | undefined {
   const key = Buffer.from(text.trim(), 'base64');
   return key.length === MASTER_KEY_BYTES && key.toString('base64') === text.trim() ? key : undefined;
 }
 
 /**
- * The master key of an installation that was given none: made once, kept in `master.key`, readable by its owner only.
- * @param dataDir the data folder; made if it does not exist
- * @param mayCreate false when there is data already: then a key that is not there was lost
- * @throws StartupError when the file is lost, cannot be read, or does not hold a key
+ * The master key of an installation without MASTER_KEY: generated once and kept in `master.key`, which only its owner
+ * can read.
+ * @param dataDir the data folder; created if it does not exist
+ * @param mayCreate false if data exists already: a missing file then means that the key was lost
+ * @throws StartupError if the file is missing, cannot be read, or does not contain a key
  */
 export async function loadOrCreateMasterKey(
   dataDir: string,
@@ -25,7 +26,7 @@ export async function loadOrCreateMasterKey(
   const present = await file.read();
   if (present === undefined && !mayCreate) {
     throw new StartupError(
-      `${file.path} is missing, but the database was written under a master key: restore it or set MASTER_KEY`,
+      `${file.path} is missing, but the database was encrypted with a master key: restore the file or set MASTER_KEY`,
     );
   }
   const key = decodeMasterKey(

@@ -1,12 +1,12 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 
-/** Where unpredictable bytes come from. Passed in everywhere, so that tests can repeat themselves. */
+/** The source of randomness. It is a parameter everywhere, so that tests are reproducible. */
 export interface Random {
-  /** `size` unpredictable bytes, never given twice. */
+  /** `size` cryptographically random bytes, never returned twice. */
   bytes(size: number): Buffer;
 }
 
-/** One call of the operating system for many small values: each costs more than all else that a request id needs. */
+/** One system call for many small values: a call costs more than everything else that a request id needs. */
 const POOL_BYTES = 4096;
 const LARGEST_POOLED = 64;
 

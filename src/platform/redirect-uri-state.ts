@@ -1,9 +1,11 @@
 const LONGEST = 2048;
-/** What a URI is written with (RFC 3986), except for the fragment, which a redirect URI does not have (RFC 6749, section 3.1.2). */
+/**
+ * Characters of a URI (RFC 3986) without the fragment, which a redirect URI must not have (RFC 6749, section 3.1.2).
+ */
 const URI_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
 /** A name of letters, digits, hyphens and dots, an IPv4 address, or an IPv6 address in brackets. */
 const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
-/** A private-use scheme begins with a domain name in reverse order, so it has a period (RFC 8252, sections 7.1 and 8.4). */
+/** A private-use scheme is a reversed domain name, so it contains a period (RFC 8252, sections 7.1 and 8.4). */
 const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 /** An origin with its host written out, as every browser and parser reads it. */
 const WRITTEN_HOST = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?]|$)/i;
@@ -15,8 +17,8 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /**
- * What is wrong with an address that browsers are to be sent to, no matter who has registered it.
- * @returns words that complete "… must"; undefined when nothing is
+ * What is wrong with a redirect URI, no matter which client registered it.
+ * @returns words that complete "… must"; undefined if nothing is
  */
 export function redirectUriFault(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > LONGEST || !URI_CHARACTERS.test(text)) {
@@ -26,7 +28,10 @@ export function redirectUriFault(text: unknown): string | undefined {
   if (!url) return 'must only have absolute URIs';
   if (!isWeb(url)) {
     if (PRIVATE_USE_SCHEME.test(url.protocol)) return undefined;
-    return 'must only have https addresses, http addresses of this machine (loopback), and private-use schemes with a period, such as com.example.app';
+    return (
+      'must only have https addresses, http addresses of this machine (loopback), and private-use schemes ' +
+      'with a period, such as com.example.app'
+    );
   }
   if (url.username !== '' || url.password !== '') return 'must not have URIs with credentials';
   if (!isPlainHost(text, url)) return 'must only have host names of letters, digits, hyphens and dots';
@@ -63,8 +68,8 @@ export function placeOf(text: string): string | undefined {
 }
 
 /**
- * Whether the host is written as it is: `https:name` and `https:///name` lead elsewhere in a Location, and `127.1` or `%61.example`
- * are rewritten by some parsers alone.
+ * Whether the host is written in canonical form: `https:name` and `https:///name` lead elsewhere in a Location header,
+ * and only some parsers normalize `127.1` or `%61.example`.
  */
 function isPlainHost(text: string, { hostname }: URL): boolean {
   const written = WRITTEN_HOST.exec(text)?.[1]?.toLowerCase();

@@ -9,26 +9,28 @@ export class DeadlineExceededError extends Error {
   }
 }
 
-/** How often deadlines are looked at: one is noticed so much later at most. A timer for each request would cost more than the rest. */
+/** The interval at which deadlines are checked. A timer for each request would cost more than everything else here. */
 const SWEEP_MS = 25;
 
 const current = new AsyncLocalStorage<RequestScope | undefined>();
 
-/** Scopes whose deadline is still ahead, each in its place. */
+/** Scopes whose deadline has not passed, each at its index. */
 const open: (RequestScope | undefined)[] = [];
-/** Places without a scope. */
+/** Indexes without a scope. */
 const vacant: number[] = [];
 let sweeper: NodeJS.Timeout | undefined;
 
 /**
- * What all work for one request shares, wherever it goes on: until when it must be done, and whose share of limited resources
- * it takes. It is measured by the machine's monotonic clock.
+ * The context of all asynchronous work for one request: its deadline, and the tenant whose share of limited resources
+ * it uses. Time is measured by the machine's monotonic clock.
  */
 export class RequestScope {
+  /** The account of a login, once it is known to exist: the log names it when the login is refused. */
+  account: string | undefined;
   readonly #arrivedAt = performance.now();
   #tenant: string | (() => string);
   #endsAt: number;
-  /** How many waits for the client are under way, and since when. */
+  /** How many waits for the client are pending, and since when. */
   #waits = 0;
   #waitingSince = 0;
   #isOver = false;
@@ -36,8 +38,8 @@ export class RequestScope {
   readonly #place = vacant.pop() ?? open.length;
 
   /**
-   * @param limitMs from now on
-   * @param tenant whose work it is, as far as it is known; asked for when it is first needed
+   * @param limitMs time until the deadline, counted from now
+   * @param tenant the tenant of the request, as far as it is known; called on first use
    */
   constructor(limitMs: number, tenant: () => string) {
     this.#tenant = tenant;
@@ -56,12 +58,12 @@ export class RequestScope {
     for (const scope of open) if (scope && scope.#waits === 0 && scope.#endsAt <= now) scope.#end();
   }
 
-  /** The scope of the caller; undefined for work of the service's own. */
+  /** The scope of the caller; undefined for background work. */
   static current(): RequestScope | undefined {
     return current.getStore();
   }
 
-  /** Runs work that serves many requests, or goes on after this one: the deadline of none of them ends it. */
+  /** Runs work that serves many requests or continues after this one, so that no request's deadline ends it. */
   static outside<Result>(work: () => Result): Result {
     return current.run(undefined, work);
   }
@@ -93,13 +95,13 @@ export class RequestScope {
     this.#endsAt = this.#arrivedAt + limitMs;
   }
 
-  /** Takes the deadline away: the response is on its way. Without effect once the deadline has passed. */
+  /** Removes the deadline, because the response is being sent. Has no effect once the deadline has passed. */
   lift(): void {
     this.#endsAt = Infinity;
     this.#leave();
   }
 
-  /** Waits for the client, such as for more of its body, which does not count. */
+  /** Waits for the client, for example for more of its body; this time does not count. */
   excluding<Result>(wait: Promise<Result>): Promise<Result> {
     if (this.#waits === 0) this.#waitingSince = performance.now();
     this.#waits += 1;
@@ -107,12 +109,12 @@ export class RequestScope {
       this.#waits -= 1;
       if (this.#waits === 0) this.#endsAt += performance.now() - this.#waitingSince;
     };
-    // Before the caller goes on: its reaction is the later one.
+    // Resumed before the caller continues, so that the caller's own change of the deadline applies last.
     wait.then(end, end);
     return wait;
   }
 
-  /** @throws DeadlineExceededError when the deadline passes first; the work is then left to end by itself */
+  /** @throws DeadlineExceededError when the deadline passes first; the work then continues unobserved */
   race<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       work.then(resolve, reject);
@@ -145,14 +147,20 @@ export class RequestScope {
 }
 
 /**
- * Whose share of limited resources the caller takes.
- * @param otherwise whose it is when the work is for no request
+ * The tenant whose share of limited resources the caller uses.
+ * @param otherwise the tenant of work that belongs to no request
  */
 export function currentTenant(otherwise = ''): string {
   return RequestScope.current()?.tenant ?? otherwise;
 }
 
-/** Waits for the client without counting it, where the caller works for a request. */
+/** Waits for the client; if the caller works for a request, the time does not count. */
 export function excludingWait<Result>(wait: Promise<Result>): Promise<Result> {
   return RequestScope.current()?.excluding(wait) ?? wait;
+}
+
+/** Names the account whose login the caller works on, for the log. @param id of a user or a developer that exists */
+export function noteAccount(id: string): void {
+  const scope = RequestScope.current();
+  if (scope) scope.account = id;
 }

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import type { Random } from './random.ts';
 import { StartupError } from './startup-error.ts';
 
-/** A secret of an installation that was given none: a file in the data folder that its owner alone can read. */
+/** A generated secret of an installation: a file in the data folder that only its owner can read. */
 export interface SecretFile {
   /** Its path, for messages. */
   readonly path: string;
-  /** @returns undefined when there is none @throws StartupError when it cannot be read */
+  /** @returns undefined if the file does not exist @throws StartupError if it cannot be read */
   read(): Promise<string | undefined>;
   /**
-   * Makes the secret, unless somebody else has made it meanwhile. @returns the one that is there now
-   * @throws StartupError when it cannot be written
+   * Writes the secret, unless another process has written one meanwhile. @returns the secret in the file
+   * @throws StartupError if the file cannot be written
    */
   create(secret: string): Promise<string>;
 }
@@ -32,7 +32,8 @@ export function secretFile(dataDir: string, name: string, random: Random): Secre
       }
     },
 
-    // Written aside and linked into place: a kill leaves no half a secret, and of two starts at once both read the same one.
+    // Written to a draft and linked into place: a kill leaves no partial secret, and concurrent starts read the same
+    // one.
     async create(secret) {
       const draft = `${path}.${random.bytes(8).toString('hex')}`;
       try {

@@ -20,9 +20,9 @@ export class StrictJsonError extends Error {
 }
 
 /**
- * Parses JSON from outside so that every parser must see the same value: valid UTF-8 without a byte order mark, no member
- * twice, no lone surrogate, no `__proto__`.
- * @throws StrictJsonError also for more than 128 KiB outside of its strings, white space aside
+ * Parses untrusted JSON, and accepts only text that every parser reads as the same value: valid UTF-8 without a byte
+ * order mark, without duplicate members, lone surrogates or `__proto__`.
+ * @throws StrictJsonError also for more than 128 KiB outside of strings, not counting white space
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) throw new StrictJsonError('is not valid UTF-8');
@@ -33,7 +33,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
 
 export function parseStrictText(text: string): unknown {
   if (text.length > MOST_STRUCTURE && countStructure(text) > MOST_STRUCTURE) {
-    const message = `has more than ${MOST_STRUCTURE} characters outside of its strings`;
+    const message = `has more than ${MOST_STRUCTURE} characters outside its strings`;
     throw new StrictJsonError(message, { isTooLarge: true });
   }
   let value: unknown;
@@ -42,10 +42,10 @@ export function parseStrictText(text: string): unknown {
   } catch (cause) {
     throw new StrictJsonError('is not valid JSON', { cause });
   }
-  // A lone surrogate can only come of an escape: the bytes are UTF-8.
+  // A lone surrogate can only result from an escape: the bytes are valid UTF-8.
   const escaped = text.includes('\\');
   if (countMembers(value, escaped) !== countMembersWritten(text)) {
-    throw new StrictJsonError('has a member twice');
+    throw new StrictJsonError('has a duplicate member');
   }
   return value;
 }

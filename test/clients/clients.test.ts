@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/processes.ts';
 import { signatureOf } from '../support/response-signature.ts';
 import { clients, run, VECTORS } from './support/clients.ts';
-import { APP, SESSION, signed, startStandIn, type Answer, type Call } from './support/stand-in.ts';
+import { APP, SESSION, signed, startStandIn, type StandInResponse, type Call } from './support/stand-in.ts';
 
 type Body = Record<string, unknown>;
 interface Vector extends Body {
@@ -20,7 +20,7 @@ interface Vectors {
 const USER = ['Zoë 😀', 'p"ä\\s\nswörd', 'a-machine'] as const;
 const DAY = 86_400_000;
 
-/** Answers that are not the service's word, and what a client says to them. */
+/** Forged responses, and how a client reports them. */
 const FORGERIES: Record<string, (body: Body, call: Call) => Body | string> = {
   'without a signature': ({ signature: _, ...result }) => result,
   'with an empty signature': (body) => ({ ...body, signature: '' }),
@@ -111,7 +111,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
   });
 
   describe('against a stand-in', () => {
-    test('logs in, verifies, logs out, and is refused from then on', async () => {
+    test('logs in, verifies, logs out, and is refused afterwards', async () => {
       const { baseUrl, calls } = await startStandIn();
       const { code, stdout, stderr } = await demo(`${baseUrl}/`);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -136,7 +136,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       expect(calls.every(({ timestamp }) => Math.abs(timestamp - Date.now()) < DAY)).toBe(true);
     });
 
-    test('logs in with a licence key', async () => {
+    test('logs in with a license key', async () => {
       const { baseUrl, calls } = await startStandIn();
       const key = '7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA';
       const outcome = await client('demo-license', baseUrl, APP.app_id, APP.secret, key, 'a-machine');
@@ -149,7 +149,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       });
     });
 
-    test.each(Object.entries(FORGERIES))('takes no login answer %s', async (_, forge) => {
+    test.each(Object.entries(FORGERIES))('rejects a login response %s', async (_, forge) => {
       const { baseUrl, calls } = await startStandIn(forging('login', forge));
       expect(await demo(baseUrl)).toMatchObject({
         code: 1,
@@ -159,16 +159,16 @@ describe.each(clients)('$name', ({ missing, build }) => {
       expect(calls).toHaveLength(1);
     });
 
-    test.each(['verify-session', 'logout'])('takes no unsigned answer of %s', async (operation) => {
+    test.each(['verify-session', 'logout'])('rejects an unsigned response of %s', async (operation) => {
       const { baseUrl } = await startStandIn(forging(operation, FORGERIES['without a signature']!));
       expect((await demo(baseUrl)).stderr).toMatch(/^RESPONSE_SIGNATURE_INVALID: /);
     });
 
     test('takes no verification of another moment', async () => {
       let first: Body | undefined;
-      const { baseUrl } = await startStandIn((answer, { operation }) => {
-        if (operation !== 'verify-session') return answer;
-        return { status: 200, body: (first ??= answer.body as Body) };
+      const { baseUrl } = await startStandIn((response, { operation }) => {
+        if (operation !== 'verify-session') return response;
+        return { status: 200, body: (first ??= response.body as Body) };
       });
       const { code, stdout, stderr } = await demo(baseUrl);
       expect(stdout).toContain('logout: done');
@@ -200,7 +200,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       ['two objects', 200, '{}{}'],
       ['NaN', 200, '{"status":NaN}'],
       ['50,000 levels', 200, `{"status":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
-    ])('takes %s for no answer', async (_, status, body) => {
+    ])('rejects %s as a response', async (_, status, body) => {
       const { baseUrl } = await startStandIn(() => ({ status, body }));
       const { code, stderr } = await demo(baseUrl);
       expect({ code, stderr }).toEqual({
@@ -217,7 +217,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       expect(elsewhere.calls).toEqual([]);
     });
 
-    test("tells the service's code", async () => {
+    test("reports the service's code", async () => {
       const problem = { code: 'HWID_MISMATCH', detail: 'Another machine: “Zoë 😀”.' };
       const { baseUrl } = await startStandIn(() => ({ status: 403, body: problem }));
       const { code, stderr } = await demo(baseUrl);
@@ -245,7 +245,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       );
       expect((await demo(baseUrl)).stderr).toMatch(/^TIMESTAMP_OUT_OF_RANGE: /);
       expect(calls).toHaveLength(2);
-      // The client's clock goes on between the correction and the signature.
+      // Time passes on the client's clock between the correction and the signature.
       expect(Math.abs(calls[1]!.timestamp - Date.parse('2000-02-29T12:00:00.000Z'))).toBeLessThan(DAY / 24);
     });
 
@@ -253,19 +253,20 @@ describe.each(clients)('$name', ({ missing, build }) => {
       const guard = (baseUrl: string, checks: number) =>
         client('guard', baseUrl, APP.app_id, APP.secret, SESSION, 'a-machine', String(checks));
       const started = /^started: next check in (3|4|5|6|7|8|9)\d\d s\r?\n/;
-      /** A service that from its second call on is somebody else. */
-      const later = (answer: Answer) => (right: Answer, _call: Call, calls: readonly Call[]) =>
-        calls.length > 1 ? answer : right;
+      /** A service that is replaced by another from its second call. */
+      const later =
+        (response: StandInResponse) => (right: StandInResponse, _call: Call, calls: readonly Call[]) =>
+          calls.length > 1 ? response : right;
       const YEARS_31 = { 'retry-after': '977616000' };
 
-      test('starts and goes on while the session is valid', async () => {
+      test('starts and continues while the session is valid', async () => {
         const { baseUrl } = await startStandIn();
         const { code, stdout } = await guard(baseUrl, 1);
         expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(started) });
-        expect(stdout).toContain('goes on');
+        expect(stdout).toContain('continues');
       });
 
-      test('does not start while the network is blocked, whatever its token', async () => {
+      test('does not start while the network is blocked, regardless of its token', async () => {
         const outcome = await guard('http://127.0.0.1:1', 3);
         expect(outcome).toMatchObject({
           code: 1,
@@ -274,11 +275,14 @@ describe.each(clients)('$name', ({ missing, build }) => {
         });
       });
 
-      test.each([429, 503, 500])('does not start on a %i, however long it asks to wait', async (status) => {
-        const problem = { code: 'SERVICE_UNAVAILABLE', detail: 'Later.' };
-        const { baseUrl } = await startStandIn(() => ({ status, body: problem, headers: YEARS_31 }));
-        expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
-      });
+      test.each([429, 503, 500])(
+        'does not start on a %i, however long the wait it requests',
+        async (status) => {
+          const problem = { code: 'SERVICE_UNAVAILABLE', detail: 'Later.' };
+          const { baseUrl } = await startStandIn(() => ({ status, body: problem, headers: YEARS_31 }));
+          expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
+        },
+      );
 
       test('does not start for an emulator that knows no secret', async () => {
         const body = { status: 'success', valid: true, user_id: 'usr_1', signature: '0'.repeat(64) };
@@ -290,12 +294,12 @@ describe.each(clients)('$name', ({ missing, build }) => {
         const { baseUrl } = await startStandIn(later({ status: 503, body: '', headers: YEARS_31 }));
         const { code, stdout } = await guard(baseUrl, 1);
         expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(started) });
-        expect(stdout).toMatch(/goes on: next check in 300 s/);
+        expect(stdout).toMatch(/continues: next check in 300 s/);
       });
 
       test.each([
         ['a refusal', 401, '{"code":"SESSION_INVALID"}'],
-        ['a response that nobody signed', 200, '{"status":"success","valid":true,"user_id":"usr_1"}'],
+        ['an unsigned response', 200, '{"status":"success","valid":true,"user_id":"usr_1"}'],
       ])('ends on %s', async (_, status, body) => {
         const { baseUrl, calls } = await startStandIn(later({ status, body }));
         expect(await guard(baseUrl, 5)).toMatchObject({ code: 1, stdout: expect.stringMatching(started) });
@@ -303,7 +307,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       });
     });
 
-    test('fails when nobody listens', async () => {
+    test('fails when no server listens', async () => {
       expect(await demo('http://127.0.0.1:1')).toMatchObject({
         code: 1,
         stdout: '',
@@ -319,20 +323,20 @@ function flip(hex: unknown): string {
   return text.slice(0, -1) + (text.endsWith('0') ? '1' : '0');
 }
 
-/** Forges the answers of one operation. */
+/** Forges the responses of one operation. */
 function forging(wanted: string, forge: (body: Body, call: Call) => Body | string) {
-  return (answer: Answer, call: Call): Answer =>
-    call.operation === wanted ? { ...answer, body: forge(answer.body as Body, call) } : answer;
+  return (response: StandInResponse, call: Call): StandInResponse =>
+    call.operation === wanted ? { ...response, body: forge(response.body as Body, call) } : response;
 }
 
 /** A service by whose clock timestamps are too far off. @param skew how far they may be, in milliseconds */
 function outOfTime(now: () => number, skew = 300_000) {
-  return (answer: Answer, { timestamp }: Call): Answer => {
+  return (response: StandInResponse, { timestamp }: Call): StandInResponse => {
     const present = now();
-    if (Math.abs(timestamp - present) < skew) return answer;
+    if (Math.abs(timestamp - present) < skew) return response;
     const problem = {
       code: 'TIMESTAMP_OUT_OF_RANGE',
-      detail: 'The x-timestamp is more than 300 seconds off.',
+      detail: 'The x-timestamp differs from the server time by more than 300 seconds.',
     };
     return { status: 401, body: { ...problem, server_time: new Date(present).toISOString() } };
   };

@@ -15,7 +15,7 @@ function setClock(ahead: number): void {
   service.clock.advance(Date.now() + ahead - service.clock.now().getTime());
 }
 
-/** A relay that answers every call with an unsigned license login of its own. @returns its address */
+/** A relay that responds to every call with its own unsigned license login. @returns its address */
 async function startRelay(own: object): Promise<string> {
   const server = createServer(async (request, response) => {
     const { nonce } = (await json(request)) as { nonce: string };
@@ -52,7 +52,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
   const client = (mode: string, ...args: string[]) =>
     run(command[0]!, [...command.slice(1), mode, service.baseUrl, app.app_id, app.secret, ...args]);
 
-  test('logs in, verifies, logs out, and is refused from then on', async () => {
+  test('logs in, verifies, logs out, and is refused afterwards', async () => {
     setClock(0);
     const { username, password, hwid } = await newUser(service.api, app, { username: unique('Zoë 😀') });
     const { code, stdout, stderr } = await client('demo', username, password, hwid);
@@ -60,7 +60,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     expect(stdout.trim().split(/\r?\n/)).toEqual(STEPS);
   });
 
-  test('logs in with a licence key', async () => {
+  test('logs in with a license key', async () => {
     setClock(0);
     const [key] = await app.keys(1);
     const { code, stdout, stderr } = await client('demo-license', key!, newHwid());
@@ -68,7 +68,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     expect(stdout.trim().split(/\r?\n/)).toEqual(STEPS);
   });
 
-  test("tells the service's refusals", async () => {
+  test("reports the service's refusals", async () => {
     setClock(0);
     const { username, password, hwid } = await newUser(service.api, app);
     expect((await client('demo', username, 'wrong password', hwid)).stderr).toMatch(/^INVALID_CREDENTIALS: /);
@@ -82,7 +82,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
   test('does not run behind a relay that holds a license and no secret', async () => {
     setClock(0);
     const relayed = await newApp(service.api);
-    // The client is safe by itself, whatever the application gives to unsigned requests.
+    // The client is safe by itself, regardless of how the application treats unsigned requests.
     await relayed.patch({ bind_responses: false });
     const [license_key] = await relayed.keys(1);
     const url = await startRelay({ app_id: relayed.app_id, license_key, hwid: newHwid() });

@@ -58,13 +58,13 @@ describe.runIf(openssl.code === 0).each(clients)('$name over TLS', ({ missing, b
     expect(calls).toHaveLength(4);
   });
 
-  test('tells nothing to a host of an unknown authority', async () => {
+  test('sends nothing to a host of an unknown authority', async () => {
     const { baseUrl, calls } = await startStandIn(undefined, await identityOf('localhost'));
     expect(await demo(baseUrl)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\S/) });
     expect(calls).toEqual([]);
   });
 
-  test('tells nothing to a host of another name', async () => {
+  test('sends nothing to a host of another name', async () => {
     const identity = await identityOf('elsewhere.example');
     const { baseUrl, calls } = await startStandIn(undefined, identity);
     expect(await demo(baseUrl, identity.certFile)).toMatchObject({ code: 1, stdout: '' });

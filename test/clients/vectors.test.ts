@@ -40,7 +40,7 @@ describe.each(vectors)('$name', (vector) => {
     expect(vector.nonce.length).toBeLessThanOrEqual(128);
   });
 
-  test('the answer', () => {
+  test('the response', () => {
     expect(vector.result).not.toHaveProperty('signature');
     expect(canonicalize(vector.result)).toBe(vector.jcs);
     expect(hmac(vector.secret, `${vector.nonce}.${vector.jcs}`)).toBe(vector.signature);
@@ -83,14 +83,14 @@ describe('README', async () => {
     ]);
   });
 
-  test('shows the answer of the first vector, signed', () => {
+  test('shows the response of the first vector, signed', () => {
     expect(JSON.parse(blocks('json')[0]!)).toEqual({ ...login!.result, signature: login!.signature_v2 });
     expect(readme).toContain(`This prints \`${login!.signature_v2}\`.`);
   });
 
   test('computes both signatures in a shell', async (context) => {
     if ((await run('openssl', ['version'])).code !== 0) context.skip('this machine lacks openssl');
-    const [request, answer] = blocks('sh');
+    const [request, response] = blocks('sh');
     const values = {
       SECRET: login!.secret,
       TIMESTAMP: login!.timestamp,
@@ -98,9 +98,9 @@ describe('README', async () => {
       NONCE: login!.nonce,
       JCS: login!.jcs,
     };
-    const assigned = [...`${request}${answer}`.matchAll(/^([A-Z]+)=(?!\$)'?(.*?)'?$/gm)];
+    const assigned = [...`${request}${response}`.matchAll(/^([A-Z]+)=(?!\$)'?(.*?)'?$/gm)];
     expect(Object.fromEntries(assigned.map((match) => [match[1], match[2]]))).toEqual(values);
-    expect(await run('sh', ['-euc', `${request}${answer}`])).toEqual({
+    expect(await run('sh', ['-euc', `${request}${response}`])).toEqual({
       code: 0,
       stdout: `${login!.x_signature_v2}\n${login!.signature_v2}\n`,
       stderr: '',

@@ -131,7 +131,7 @@ describe.each([
       expect(await leftovers(key)).toBe(false);
     });
 
-    test('a stream that nobody wants any more can be destroyed', async () => {
+    test('a stream that is no longer needed can be destroyed', async () => {
       const key = newKey();
       await blobs.put(key, zeros(9 * MIB));
       const stream = await blobs.open(key);
@@ -161,7 +161,7 @@ describe('a folder that cannot be used', () => {
     await unavailable(blobs.delete(newKey()));
   });
 
-  test('a disk without room says so', async () => {
+  test('a full disk is reported', async () => {
     const place = await temporaryFolder();
     const key = newKey();
     await symlink('/dev/full', join(place, key));
@@ -183,14 +183,14 @@ describe('a folder that cannot be used', () => {
 });
 
 describe('an S3 store that cannot be used', () => {
-  test('one that is away is an error of the store, at once', async () => {
+  test('an unavailable one is an error of the store, at once', async () => {
     const blobs = await open('s3://key:secret@127.0.0.1:1/bucket?tls=off');
     await unavailable(blobs.put(newKey(), pieces(randomBytes(10))));
     await unavailable(blobs.open(newKey()));
     await unavailable(blobs.delete(newKey()));
   });
 
-  test('one that answers nonsense, or breaks off', async () => {
+  test('one that returns nonsense, or interrupts its response', async () => {
     const server = createServer((socket) => void socket.end('nonsense\r\n\r\n')).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');

@@ -31,13 +31,13 @@ async function open(brokerUrl: string | undefined): Promise<Opened> {
 }
 
 const unavailable = (work: Promise<void>) => expect(work).rejects.toThrow(BrokerUnavailableError);
-const answers = (broker: Broker) => expect.poll(() => broker.ping()).toBeUndefined();
+const responses = (broker: Broker) => expect.poll(() => broker.ping()).toBeUndefined();
 const log = (entries: LogEntry[]) => entries.map(({ level, msg }) => [level, msg]);
 
-const LOST = [ERROR, 'the broker cannot be used'];
-const BACK = [INFO, 'the broker can be used again'];
+const LOST = [ERROR, 'the broker is not reachable'];
+const BACK = [INFO, 'the broker is reachable again'];
 
-/** Until it is known that the broker is away: from then on nobody waits. */
+/** Until it is known that the broker is unavailable: then no caller waits for it. */
 async function isKnownAway(entries: LogEntry[]): Promise<void> {
   await expect.poll(() => log(entries)).toContainEqual(LOST);
 }
@@ -87,7 +87,7 @@ describe.each([
     expect(entries).toEqual([]);
   });
 
-  test('answers while messages are on their way', async () => {
+  test('responds while messages are in transit', async () => {
     const messages = Array.from({ length: 100 }, (_, n) => broker.publish('latchkey/v2/test', String(n)));
     await Promise.all([broker.ping(), ...messages]);
   });
@@ -105,7 +105,7 @@ describe.each([
     'latchkey/\ud800',
     'ä'.repeat(40_000),
     'x/'.repeat(100),
-  ])('refuses the topic %j, and is none the worse for it', async (topic) => {
+  ])('refuses the topic %j, and keeps working', async (topic) => {
     const message = broker.publish('latchkey/v2/test', 'on its way');
     await expect(broker.publish(topic, 'x')).rejects.toThrow(TypeError);
     await message;
@@ -134,7 +134,7 @@ describe.each([
     expect(entries).toEqual([]);
   });
 
-  test('settles what is under way when it is closed', async () => {
+  test('settles what is in progress when it is closed', async () => {
     await broker.ping();
     const underWay = [
       broker.ping(),
@@ -151,7 +151,7 @@ describe.each([
     const brokerUrl = url();
     if (brokerUrl !== undefined) environment['BROKER_URL'] = brokerUrl;
     const ended = await runToEnd(environment, 'test/conformance/support/open-and-close.ts');
-    expect(ended).toEqual({ code: 0, stdout: 'answered', stderr: '' });
+    expect(ended).toEqual({ code: 0, stdout: 'response', stderr: '' });
   });
 });
 
@@ -190,7 +190,7 @@ describe(`what others see: ${SERVER}`, () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('another message on the health topic is no answer', async () => {
+  test('another message on the health topic is not a response', async () => {
     const { broker, healthTopic } = await open(`mqtt://127.0.0.1:${port}`);
     await broker.ping();
     await broker.publish(healthTopic, '2');
@@ -213,7 +213,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     return () => process_?.kill();
   });
 
-  test('away at the opening: nobody waits for it, and it is used as soon as it is there', async () => {
+  test('unavailable at the opening: opening does not wait; the broker is used as soon as it is available', async () => {
     const { broker, entries } = await open(url);
     await unavailable(broker.ping());
     await isKnownAway(entries);
@@ -221,7 +221,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     await unavailable(broker.publish('latchkey/v2/test', 'x'));
 
     process_ = await startBroker(ownPort);
-    await answers(broker);
+    await responses(broker);
     await broker.publish('latchkey/v2/test', 'x');
     expect(log(entries)).toEqual([LOST, BACK]);
     expect(entries).toMatchObject([{ broker: `127.0.0.1:${ownPort}`, err: { code: 'ECONNREFUSED' } }, {}]);
@@ -238,13 +238,13 @@ describe(`a broker that is lost: ${SERVER}`, () => {
       await unavailable(broker.ping());
       await unavailable(broker.publish('latchkey/v2/test', 'x'));
       process_ = await startBroker(ownPort);
-      await answers(broker);
+      await responses(broker);
       await broker.publish('latchkey/v2/test', 'x');
     }
     expect(log(entries)).toEqual([LOST, BACK, LOST, BACK]);
   });
 
-  test('killed under load: what is under way fails or is taken, nothing hangs', async () => {
+  test('killed under load: what is in progress fails or is accepted, nothing hangs', async () => {
     process_ = await startBroker(ownPort);
     const { broker } = await open(url);
     await broker.ping();
@@ -255,7 +255,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     }
   });
 
-  test('hanging: fails in time, and answers when it goes on', async () => {
+  test('hanging: fails in time, and responds when it continues', async () => {
     process_ = await startBroker(ownPort);
     const { broker, entries } = await open(url);
     await broker.ping();
@@ -267,7 +267,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     await isKnownAway(entries);
     await unavailable(broker.ping());
     process_.goOn();
-    await answers(broker);
+    await responses(broker);
     expect(log(entries)).toEqual([LOST, BACK]);
   });
 
@@ -303,8 +303,8 @@ async function createAedes(options?: AedesOptions): Promise<Aedes> {
   return aedes;
 }
 
-describe('what answers at the address', () => {
-  test('accepts and never answers: fails in time, and closes', async () => {
+describe('a server at the address', () => {
+  test('accepts and never responds: fails in time, and closes', async () => {
     const { broker, entries } = await open(`mqtt://127.0.0.1:${await listen(createServer())}`);
     await Promise.all(Array.from({ length: 100 }, () => unavailable(broker.ping())));
     await unavailable(broker.publish('latchkey/v2/test', 'x'));
@@ -345,7 +345,7 @@ describe('what answers at the address', () => {
     expect(entries).toEqual([]);
   });
 
-  test('asks for a user and a password: they arrive as they are in the address', async () => {
+  test('requires a user and a password: they arrive as they are in the address', async () => {
     const seen: unknown[] = [];
     const aedes = await createAedes({
       authenticate: (_client, username, password, done) => {
@@ -359,18 +359,18 @@ describe('what answers at the address', () => {
     expect(seen).toEqual([['us@er', 'p:a/ss']]);
   });
 
-  test('refuses the password: fails, tries again, and the log does not tell it', async () => {
-    let asked = 0;
+  test('refuses the password: fails, tries again, and the log does not contain it', async () => {
+    let requested = 0;
     const aedes = await createAedes({
       authenticate: (_client, _username, _password, done) => {
-        asked += 1;
+        requested += 1;
         done(Object.assign(new Error('wrong'), { returnCode: 4 }) as AuthenticateError, false);
       },
     });
     const ownPort = await listen(createServer((socket) => void aedes.handle(socket)));
     const { broker, entries } = await open(`mqtt://someone:horse@127.0.0.1:${ownPort}`);
     await unavailable(broker.ping());
-    await expect.poll(() => asked).toBeGreaterThan(2);
+    await expect.poll(() => requested).toBeGreaterThan(2);
     expect(log(entries)).toEqual([LOST]);
     expect(entries).toMatchObject([{ err: { message: expect.stringMatching(/Bad username or password/) } }]);
     expect(JSON.stringify(entries)).not.toMatch(/horse|someone/);
@@ -398,7 +398,7 @@ describe('what answers at the address', () => {
     await refused;
   });
 
-  test('drops the connection: what is under way fails at once, not when its time is over', async () => {
+  test('drops the connection: what is in progress fails at once, not at its timeout', async () => {
     const scripted = await startScriptedBroker(1);
     const { broker } = await open(scripted.url);
     const lost = ['sent', 'waiting'].map((payload) =>
@@ -412,7 +412,7 @@ describe('what answers at the address', () => {
     await Promise.all(lost);
   });
 
-  test('takes messages and passes none on: a message is taken, a ping is not answered', async () => {
+  test('accepts messages and delivers none: a message is accepted, a ping gets no response', async () => {
     const scripted = await startScriptedBroker(10);
     const { broker } = await open(scripted.url);
     const ping = unavailable(broker.ping());
@@ -424,7 +424,7 @@ describe('what answers at the address', () => {
     await ping;
   });
 
-  test('allows two messages under way: gets no third one before it has taken one', async () => {
+  test('allows two messages in progress: gets no third one before it has accepted one', async () => {
     const scripted = await startScriptedBroker(2);
     const { broker } = await open(scripted.url);
     let taken = 0;
@@ -451,7 +451,7 @@ describe('mqtts', () => {
     return { port: await listen(secure) };
   }
 
-  test('is used with a certificate of somebody we trust', async () => {
+  test('is used with a certificate of a trusted authority', async () => {
     const trusted = tls.getCACertificates('default');
     tls.setDefaultCACertificates([...trusted, cert]);
     onTestFinished(() => tls.setDefaultCACertificates(trusted));
@@ -461,7 +461,7 @@ describe('mqtts', () => {
     expect(entries).toEqual([]);
   });
 
-  test('is not used with a certificate of anybody else, or of another host', async () => {
+  test('is not used with a certificate of another authority, or of another host', async () => {
     const { port: ownPort } = await serve();
     const stranger = await open(`mqtts://localhost:${ownPort}`);
     await unavailable(stranger.broker.ping());
@@ -490,7 +490,7 @@ describe('an address that is not one of an MQTT broker', () => {
   ])('%s: one line says so, without the password', async (brokerUrl) => {
     const failure = await open(brokerUrl).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartupError);
-    expect((failure as Error).message).toMatch(/^BROKER_URL is not an address of an MQTT broker/);
+    expect((failure as Error).message).toMatch(/^BROKER_URL must be the address of an MQTT broker/);
     expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).not.toMatch(/horse/);
   });
 

@@ -42,7 +42,7 @@ async function open(settings: Partial<MailSettings>, atEnd: AtEnd = onTestFinish
 
 const smtp = (port: number, user = '') => `smtp://${user}127.0.0.1:${port}`;
 
-/** The two ways in which mail is sent, and what has come of it. */
+/** The two ways to send mail, and the mails that arrived. */
 interface Way {
   readonly mail: Mail;
   readonly lines: readonly string[];
@@ -112,7 +112,7 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
     ['a long subject', 'wörd '.repeat(80).trim(), 'short\n'],
     ['long lines', 'Long', `${'x'.repeat(5_000)}\n${'ü'.repeat(5_000)}\n`],
     ['dots at the beginning of lines', 'Dots', '.\n..\n.hidden\n\n.\nafter\n'],
-    ['what looks like a head', 'Bcc: eve@example.com', 'Bcc: eve@example.com\n\nFrom nobody\n'],
+    ['what looks like a head', 'Bcc: eve@example.com', 'Bcc: eve@example.com\n\nFrom unknown\n'],
     ['lines of all kinds', 'Lines', 'one\r\ntwo\nthree\n'],
     ['nothing', '', '\n'],
   ])('%s', async (_what, subject, text) => {
@@ -147,10 +147,10 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
 
   test.each([
     ['no address', { to: 'ada' }],
-    ['nobody', { to: '' }],
+    ['no recipient', { to: '' }],
     ['two addresses', { to: 'ada@example.com, eve@example.com' }],
     ['two addresses without a blank', { to: 'ada@example.com,eve@example.com' }],
-    ['a name beside it', { to: 'Ada <ada@example.com>' }],
+    ['a name with it', { to: 'Ada <ada@example.com>' }],
     ['brackets', { to: '<ada@example.com>' }],
     ['a group', { to: 'all:ada@example.com;' }],
     ['CR and LF in the address', { to: 'ada@example.com\r\nBcc: eve@example.com' }],
@@ -256,7 +256,7 @@ describe('an SMTP server', () => {
     return error!;
   }
 
-  test('that refuses the recipient is not asked again', async () => {
+  test('that refuses the recipient is not tried again', async () => {
     const server = await startMailServer(onTestFinished, {
       onRcptTo: ({ address }, _, done) => done(smtpError(550, `No such user: ${address}`)),
     });
@@ -266,7 +266,7 @@ describe('an SMTP server', () => {
     expect(error.message).toContain('550 at RCPT TO');
   });
 
-  test('that refuses the content, and quotes it, is not asked again', async () => {
+  test('that refuses the content, and quotes it, is not tried again', async () => {
     const server = await startMailServer(onTestFinished, {
       onData: (stream, _, done) => {
         stream.resume().on('end', () => done(smtpError(554, `Blocked: ${SECRET}`)));
@@ -276,7 +276,7 @@ describe('an SMTP server', () => {
     expect(await failure(mail)).toBeInstanceOf(MailRefusedError);
   });
 
-  test.each([450, 421, 452, 530])('that answers %i to the recipient is worth another try', async (code) => {
+  test.each([450, 421, 452, 530])('that returns %i for the recipient is tried again', async (code) => {
     const server = await startMailServer(onTestFinished, {
       onRcptTo: (_address, _session, done) => done(smtpError(code, 'Not now: ada@example.com')),
     });
@@ -284,7 +284,7 @@ describe('an SMTP server', () => {
     expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
   });
 
-  test('that refuses the sender is worth another try: MAIL_FROM may be put right', async () => {
+  test('that refuses the sender is tried again: MAIL_FROM may be corrected', async () => {
     const server = await startMailServer(onTestFinished, {
       onMailFrom: (_address, _session, done) => done(smtpError(553, 'Not yours')),
     });
@@ -294,7 +294,7 @@ describe('an SMTP server', () => {
     expect(error.message).toContain('Not yours');
   });
 
-  test('that is away, then back', async () => {
+  test('that is unavailable, then back', async () => {
     const port = await freePort();
     const { mail } = await open({ smtpUrl: smtp(port) });
     expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
@@ -307,7 +307,7 @@ describe('an SMTP server', () => {
     expect([first.received.length, second.received.length]).toEqual([1, 1]);
   });
 
-  test('that hangs: closing ends what is under way', async () => {
+  test('that hangs: closing ends what is in progress', async () => {
     const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
@@ -320,7 +320,7 @@ describe('an SMTP server', () => {
     expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
   });
 
-  test('asks who we are: a wrong password is worth another try', async () => {
+  test('requires a login: a wrong password is tried again', async () => {
     const server = await startMailServer(onTestFinished, {
       authOptional: false,
       allowInsecureAuth: true,
@@ -349,15 +349,18 @@ describe('an SMTP server', () => {
     test.each([
       ['from the beginning', { ...certificate, secure: true }, 'smtps'],
       ['by STARTTLS', { ...certificate, disabledCommands: [] }, 'smtp'],
-    ])('%s, to whom somebody vouches for alone', async (_when, options, protocol) => {
-      const server = await startMailServer(onTestFinished, options);
-      const { mail } = await open({ smtpUrl: `${protocol}://localhost:${server.port}` });
-      expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
-      expect(server.received).toEqual([]);
-      setDefaultCACertificates([certificate.cert]);
-      await mail.send(message);
-      expect(server.received.map(({ secure }) => secure)).toEqual([true]);
-    });
+    ])(
+      '%s, for a certificate that only an unknown authority vouches for',
+      async (_when, options, protocol) => {
+        const server = await startMailServer(onTestFinished, options);
+        const { mail } = await open({ smtpUrl: `${protocol}://localhost:${server.port}` });
+        expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
+        expect(server.received).toEqual([]);
+        setDefaultCACertificates([certificate.cert]);
+        await mail.send(message);
+        expect(server.received.map(({ secure }) => secure)).toEqual([true]);
+      },
+    );
   });
 });
 
@@ -422,7 +425,7 @@ test.each(['example.com', 'Example.COM', 'faß.de', 'Bücher.example', 'xn--bche
   },
 );
 
-test('whoever opens a mail that is a file copies its link in one piece', async () => {
+test('a link can be copied in one piece from a mail that is a file', async () => {
   const folder = await temporaryFolder();
   const { mail } = await open({ folder });
   const link = `https://a-host-with-a-long-name.latchkey.example:8443/agent/claim/${'x'.repeat(43)}`;

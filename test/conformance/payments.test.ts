@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   PaymentsUnavailableError,
-  type Fact,
+  type PaymentFact,
   type Order,
-  type Payments,
+  type PaymentProcessor,
   type Product,
 } from '../../src/platform/payments/index.ts';
 import { SECOND } from '../support/clock.ts';
-import type { PaymentsHarness, SignedNotice } from './support/payments.ts';
+import type { PaymentsHarness, SignedEvent } from './support/payments.ts';
 import { startStripe } from './support/stripe-harness.ts';
 import { startTestProcessor } from './support/test-processor-harness.ts';
 
@@ -34,23 +34,23 @@ const yearly: Product = {
   recurring: 'yearly',
 };
 
-/** Each with its processor; undefined where that cannot be had. */
+/** Each with its processor; undefined where that is unavailable. */
 const processors: readonly (readonly [string, PaymentsHarness | undefined])[] = [
   ['the test processor', await startTestProcessor()],
   ['Stripe (stripe-mock)', await startStripe()],
 ];
 
-type FactOf<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
+type FactOf<Kind extends PaymentFact['kind']> = Extract<PaymentFact, { kind: Kind }>;
 
 /** The last fact of a kind. */
-function last<Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind): FactOf<Kind> {
+function last<Kind extends PaymentFact['kind']>(facts: readonly PaymentFact[], kind: Kind): FactOf<Kind> {
   const found = facts.findLast((fact): fact is FactOf<Kind> => fact.kind === kind);
   expect(found, `a fact of a ${kind}`).toBeDefined();
   return found!;
 }
 
-/** A fact without the time at which it was asked for. */
-const withoutTime = (fact: Fact) => ({ ...fact, asOf: undefined });
+/** A fact without the time of its request. */
+const withoutTime = (fact: PaymentFact) => ({ ...fact, asOf: undefined });
 
 describe.each(processors)('payments: %s', (_title, opened) => {
   describe.skipIf(!opened)('take money', () => {
@@ -73,20 +73,23 @@ describe.each(processors)('payments: %s', (_title, opened) => {
       };
     }
 
-    async function factsOf(payments: Payments, notices: readonly SignedNotice[]): Promise<Fact[]> {
+    async function factsOf(
+      payments: PaymentProcessor,
+      events: readonly SignedEvent[],
+    ): Promise<PaymentFact[]> {
       const read = [];
-      for (const { body, headers } of notices) read.push(await payments.readNotice(body, headers));
-      return read.flatMap((notice) => notice?.facts ?? []);
+      for (const { body, headers } of events) read.push(await payments.readEvent(body, headers));
+      return read.flatMap((event) => event?.facts ?? []);
     }
 
     async function bought(product: Product) {
       const payments = await harness.open();
       const { reference } = order(product);
       const { sessionRef } = await payments.openCheckout(order(product, { reference }));
-      const notices = await harness.says.paid(sessionRef);
-      const facts = await factsOf(payments, notices);
+      const events = await harness.says.paid(sessionRef);
+      const facts = await factsOf(payments, events);
       const { paymentRef, subscriptionRef } = last(facts, 'checkout');
-      return { payments, reference, sessionRef, notices, facts, paymentRef, subscriptionRef };
+      return { payments, reference, sessionRef, events, facts, paymentRef, subscriptionRef };
     }
 
     async function paidOnce() {
@@ -214,70 +217,68 @@ describe.each(processors)('payments: %s', (_title, opened) => {
       });
     });
 
-    describe('a notice', () => {
+    describe('an event', () => {
       test('is read the same way each time, by any process', async () => {
-        const { notices, payments } = await subscribed();
-        for (const { body, headers } of notices) {
-          const first = await payments.readNotice(body, headers);
-          expect(await (await harness.open()).readNotice(body, headers)).toEqual(first);
+        const { events, payments } = await subscribed();
+        for (const { body, headers } of events) {
+          const first = await payments.readEvent(body, headers);
+          expect(await (await harness.open()).readEvent(body, headers)).toEqual(first);
         }
-        const read = await Promise.all(
-          notices.map(({ body, headers }) => payments.readNotice(body, headers)),
-        );
-        expect(new Set(read.map((notice) => notice?.noticeId)).size).toBe(notices.length);
+        const read = await Promise.all(events.map(({ body, headers }) => payments.readEvent(body, headers)));
+        expect(new Set(read.map((event) => event?.eventId)).size).toBe(events.length);
       });
 
       test('counts for five minutes', async () => {
-        const { notices, payments } = await paidOnce();
-        const { body, headers } = notices[0]!;
+        const { events, payments } = await paidOnce();
+        const { body, headers } = events[0]!;
         harness.clock.advance(299 * SECOND);
-        const read = await payments.readNotice(body, headers);
+        const read = await payments.readEvent(body, headers);
         expect(read?.facts).not.toEqual([]);
         harness.clock.advance(2 * SECOND);
-        await refused(payments.readNotice(body, headers), 'signature');
+        await refused(payments.readEvent(body, headers), 'signature');
       });
 
       test('that was altered', async () => {
-        const { notices, payments } = await paidOnce();
-        for (const { body, headers } of notices) {
+        const { events, payments } = await paidOnce();
+        for (const { body, headers } of events) {
           for (const at of [0, body.length >> 1, body.length - 1]) {
             const altered = Buffer.from(body);
             altered[at] = altered[at]! ^ 1;
-            await refused(payments.readNotice(altered, headers), 'signature');
+            await refused(payments.readEvent(altered, headers), 'signature');
           }
           const longer = Buffer.concat([body, Buffer.from(' ')]);
-          await refused(payments.readNotice(longer, headers), 'signature');
+          await refused(payments.readEvent(longer, headers), 'signature');
         }
       });
 
       test('that is not signed, or not by the processor', async () => {
-        const { notices, payments } = await paidOnce();
-        const [notice] = notices;
-        await refused(payments.readNotice(notice!.body, {}), 'signature');
-        await refused(payments.readNotice(Buffer.alloc(0), notice!.headers), 'signature');
-        const nonsense = Object.fromEntries(Object.keys(notice!.headers).map((name) => [name, 'nonsense']));
-        await refused(payments.readNotice(notice!.body, nonsense), 'signature');
-        const { body, headers } = harness.forge(notice!);
-        await refused(payments.readNotice(body, headers), 'signature');
+        const { events, payments } = await paidOnce();
+        const [event] = events;
+        await refused(payments.readEvent(event!.body, {}), 'signature');
+        await refused(payments.readEvent(Buffer.alloc(0), event!.headers), 'signature');
+        const nonsense = Object.fromEntries(Object.keys(event!.headers).map((name) => [name, 'nonsense']));
+        await refused(payments.readEvent(event!.body, nonsense), 'signature');
+        const { body, headers } = harness.forge(event!);
+        await refused(payments.readEvent(body, headers), 'signature');
       });
 
       test('of another account', async () => {
         const { body, headers } = await harness.ofAnotherAccount();
-        await refused((await harness.open()).readNotice(body, headers), 'account');
+        await refused((await harness.open()).readEvent(body, headers), 'account');
       });
 
-      test('that tells nothing', async () => {
+      test('without information', async () => {
         const payments = await harness.open();
-        const notices = await harness.says.somethingElse();
-        expect(notices.length).toBeGreaterThan(0);
-        for (const { body, headers } of notices) {
-          expect(await payments.readNotice(body, headers)).toBeUndefined();
+        const events = await harness.says.somethingElse();
+        expect(events.length).toBeGreaterThan(0);
+        for (const { body, headers } of events) {
+          expect(await payments.readEvent(body, headers)).toBeUndefined();
         }
       });
     });
 
     describe('a subscription', () => {
-      test('is told the same way by look-ups', async () => {
+      test('is the same in look-ups', async () => {
         const { facts, payments, sessionRef, subscriptionRef } = await subscribed();
         const subscription = withoutTime(last(facts, 'subscription'));
         const ofCheckout = await payments.lookUpCheckout(sessionRef);
@@ -357,7 +358,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         await refused(payments.changeSubscription(subscriptionRef, pro), 'invalid');
       });
 
-      test('ends with its period, or goes on', async () => {
+      test('ends with its period, or continues', async () => {
         const { payments, subscriptionRef } = await subscribed();
         for (const cancelAtPeriodEnd of [true, true, false]) {
           await payments.setCancellation(subscriptionRef, cancelAtPeriodEnd);
@@ -376,7 +377,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
     });
 
     describe('a payment', () => {
-      test('is given back in parts: each notice tells the sum', async () => {
+      test('is refunded in parts: each event contains the sum', async () => {
         const { payments, paymentRef, sessionRef } = await paidOnce();
         for (const [amountMinor, refundedMinor] of [
           [990, 990],
@@ -393,7 +394,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         expect(last(await payments.lookUpCheckout(sessionRef), 'refund').refundedMinor).toBe(1_990);
       });
 
-      test('is given back by us, once for a key', async () => {
+      test('is refunded by us, once for a key', async () => {
         const { payments, paymentRef, sessionRef } = await paidOnce();
         const refunded = async () => last(await payments.lookUpCheckout(sessionRef), 'refund').refundedMinor;
         await payments.refund(paymentRef, 990, `${paymentRef}:a`);
@@ -406,7 +407,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         await refused(payments.refund(paymentRef, undefined, `${paymentRef}:d`), 'declined');
       });
 
-      test('of a renewal is given back', async () => {
+      test('of a renewal is refunded', async () => {
         const { payments, subscriptionRef } = await subscribed();
         const facts = await factsOf(payments, await harness.says.renewed(subscriptionRef));
         const { paymentRef } = last(facts, 'invoice');
@@ -436,7 +437,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
     });
 
     describe('a machine', () => {
-      const request = { amount: '250', currency: 'USD', description: 'A licence' };
+      const request = { amount: '250', currency: 'USD', description: 'A license' };
 
       test('pays at once, and once for a key', async () => {
         const wanted = { ...request, key: 'machine:a', token: harness.tokens.accepted };
@@ -473,7 +474,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
             token: harness.tokens.accepted,
             amount: '250',
             currency: 'USD',
-            description: 'A licence',
+            description: 'A license',
           }),
         ),
       ]);

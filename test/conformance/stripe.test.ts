@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Fact, Notice, Order, Product } from '../../src/platform/payments/index.ts';
+import type { PaymentFact, PaymentEvent, Order, Product } from '../../src/platform/payments/index.ts';
 import { openStripe } from '../../src/platform/payments/stripe/index.ts';
 import { DAY, SECOND } from '../support/clock.ts';
 import { readForm } from './support/form.ts';
-import type { SignedNotice } from './support/payments.ts';
+import type { SignedEvent } from './support/payments.ts';
 import { sign, startStripe } from './support/stripe-harness.ts';
 import { Refusal } from './support/stripe-routes.ts';
-import type { Asked } from './support/stripe-server.ts';
+import type { RecordedRequest } from './support/stripe-server.ts';
 
 const stripe = await startStripe();
 
@@ -33,35 +33,35 @@ describe.skipIf(!stripe)('Stripe', () => {
     ...changes,
   });
 
-  /** What is asked of Stripe while something is done. */
-  async function askedBy(work: () => Promise<unknown>): Promise<Asked[]> {
-    const before = server.asked.length;
+  /** The requests that Stripe gets while something is done. */
+  async function requestsOf(work: () => Promise<unknown>): Promise<RecordedRequest[]> {
+    const before = server.requests.length;
     await work();
-    return server.asked.slice(before);
+    return server.requests.slice(before);
   }
 
-  async function read({ body, headers }: SignedNotice): Promise<Notice | undefined> {
-    return (await harness.open()).readNotice(body, headers);
+  async function read({ body, headers }: SignedEvent): Promise<PaymentEvent | undefined> {
+    return (await harness.open()).readEvent(body, headers);
   }
 
   async function subscribed() {
     const wanted = order();
     const { sessionRef } = await (await harness.open()).openCheckout(wanted);
-    const notices = await harness.says.paid(sessionRef);
+    const events = await harness.says.paid(sessionRef);
     const { subscription } = server.world.things.get(sessionRef)!;
     const { latest_invoice: invoice } = server.world.things.get(subscription)!;
-    return { reference: wanted.reference, sessionRef, notices, subscription, invoice } as {
+    return { reference: wanted.reference, sessionRef, events, subscription, invoice } as {
       reference: string;
       sessionRef: string;
-      notices: SignedNotice[];
+      events: SignedEvent[];
       subscription: string;
       invoice: string;
     };
   }
 
-  /** Refuses what is asked at a path until the end of the test. */
+  /** Refuses requests to a path until the end of the test. */
   function refuse(path: RegExp, refusal: Refusal): void {
-    server.refuses = (method, asked) => (path.test(`${method} ${asked}`) ? refusal : undefined);
+    server.refuses = (method, requests) => (path.test(`${method} ${requests}`) ? refusal : undefined);
     onTestFinished(() => {
       server.refuses = () => undefined;
     });
@@ -69,12 +69,12 @@ describe.skipIf(!stripe)('Stripe', () => {
 
   const outage = new Refusal(503, { type: 'api_error', message: 'Down for a moment.' });
 
-  describe('is asked', () => {
+  describe('gets requests', () => {
     test('for a page to subscribe', async () => {
       const wanted = order();
-      const asked = await askedBy(async () => (await harness.open()).openCheckout(wanted));
-      expect(new Set(asked.map(({ version }) => version))).toEqual(new Set(['2026-10-28.endive']));
-      const { idempotencyKey, body } = asked.at(-1)!;
+      const requests = await requestsOf(async () => (await harness.open()).openCheckout(wanted));
+      expect(new Set(requests.map(({ version }) => version))).toEqual(new Set(['2026-10-28.endive']));
+      const { idempotencyKey, body } = requests.at(-1)!;
       expect(idempotencyKey).toBe(`checkout_${wanted.reference}`);
       const metadata = {
         reference: wanted.reference,
@@ -105,13 +105,13 @@ describe.skipIf(!stripe)('Stripe', () => {
       });
     });
 
-    test('for a page to pay once, as a customer whom it knows', async () => {
+    test('for a page to pay once, as a known customer', async () => {
       const wanted = order({
         product: { ...product, recurring: null, currency: 'ISK', amountMinor: 7_000 },
         customer: { reference: 'dev_1', email: 'ada@example.com', customerRef: 'cus_known' },
       });
-      const asked = await askedBy(async () => (await harness.open()).openCheckout(wanted));
-      const body = readForm(asked.at(-1)!.body);
+      const requests = await requestsOf(async () => (await harness.open()).openCheckout(wanted));
+      const body = readForm(requests.at(-1)!.body);
       expect(body).toMatchObject({
         mode: 'payment',
         customer: 'cus_known',
@@ -125,12 +125,12 @@ describe.skipIf(!stripe)('Stripe', () => {
     test('to know a product once for each process, and again under a new name', async () => {
       const payments = await harness.open();
       const fresh = { ...product, productId: 'plan_fresh' };
-      const asked = await askedBy(async () => {
+      const requests = await requestsOf(async () => {
         await payments.openCheckout(order({ product: fresh }));
         await payments.openCheckout(order({ product: fresh }));
         await payments.openCheckout(order({ product: { ...fresh, name: 'Pro+' } }));
       });
-      const paths = asked.filter(({ path }) => path.startsWith('/v1/products')).map(({ path }) => path);
+      const paths = requests.filter(({ path }) => path.startsWith('/v1/products')).map(({ path }) => path);
       expect(paths).toEqual([
         '/v1/products/latchkey_plan_fresh',
         '/v1/products',
@@ -140,25 +140,25 @@ describe.skipIf(!stripe)('Stripe', () => {
     });
 
     test('for the money of a machine', async () => {
-      const [asked] = await askedBy(async () =>
+      const [requests] = await requestsOf(async () =>
         (await harness.open()).charge({
           key: 'machine:version',
           token: 'spt_1',
           amount: '250',
           currency: 'USD',
-          description: 'A licence',
+          description: 'A license',
         }),
       );
-      expect(asked).toMatchObject({
+      expect(requests).toMatchObject({
         idempotencyKey: 'charge_machine:version',
         version: '2026-07-29.preview',
       });
-      expect(readForm(asked!.body)).toEqual({
+      expect(readForm(requests!.body)).toEqual({
         amount: '250',
         currency: 'usd',
         confirm: 'true',
         automatic_payment_methods: { enabled: 'true', allow_redirects: 'never' },
-        description: 'A licence',
+        description: 'A license',
         shared_payment_granted_token: 'spt_1',
       });
     });
@@ -166,19 +166,19 @@ describe.skipIf(!stripe)('Stripe', () => {
     test('to refund in its own units, once for a key', async () => {
       const { world } = server;
       const { id } = await world.payment(700_000, 'isk');
-      const asked = await askedBy(async () => (await harness.open()).refund(id, 500, 'krona'));
-      expect(asked.at(-1)).toMatchObject({ idempotencyKey: 'refund_krona' });
-      expect(readForm(asked.at(-1)!.body)).toEqual({ payment_intent: id, amount: '50000' });
+      const requests = await requestsOf(async () => (await harness.open()).refund(id, 500, 'krona'));
+      expect(requests.at(-1)).toMatchObject({ idempotencyKey: 'refund_krona' });
+      expect(readForm(requests.at(-1)!.body)).toEqual({ payment_intent: id, amount: '50000' });
     });
 
     test('to end a subscription, with and without credit', async () => {
       for (const credit of [true, false]) {
         const { subscription } = await subscribed();
-        const [asked] = await askedBy(async () =>
+        const [requests] = await requestsOf(async () =>
           (await harness.open()).endSubscription(subscription, credit),
         );
         const path = `/v1/subscriptions/${subscription}?prorate=${credit}&invoice_now=${credit}`;
-        expect(asked).toMatchObject({ method: 'DELETE', path });
+        expect(requests).toMatchObject({ method: 'DELETE', path });
       }
     });
 
@@ -186,8 +186,8 @@ describe.skipIf(!stripe)('Stripe', () => {
       const { subscription } = await subscribed();
       const payments = await harness.open();
       const other = { ...product, productId: 'plan_2', amountMinor: 9_990 };
-      const asked = await askedBy(() => payments.changeSubscription(subscription, other));
-      expect(readForm(asked.at(-1)!.body)).toEqual({
+      const requests = await requestsOf(() => payments.changeSubscription(subscription, other));
+      expect(readForm(requests.at(-1)!.body)).toEqual({
         items: {
           0: {
             id: expect.any(String),
@@ -204,7 +204,7 @@ describe.skipIf(!stripe)('Stripe', () => {
         proration_behavior: 'always_invoice',
         payment_behavior: 'error_if_incomplete',
       });
-      const again = await askedBy(() => payments.changeSubscription(subscription, other));
+      const again = await requestsOf(() => payments.changeSubscription(subscription, other));
       expect(again.map(({ method }) => method)).toEqual(['GET']);
     });
   });
@@ -221,14 +221,14 @@ describe.skipIf(!stripe)('Stripe', () => {
     expect(await payments.lookUpSubscription(subscription)).toEqual(before);
   });
 
-  describe('tells', () => {
+  describe('reports', () => {
     test('by any of the secrets', async () => {
-      const { notices } = await subscribed();
-      const rotated = sign(notices[0]!.body.toString(), clock, 'whsec_older');
-      expect(await read(rotated)).toEqual(await read(notices[0]!));
+      const { events } = await subscribed();
+      const rotated = sign(events[0]!.body.toString(), clock, 'whsec_older');
+      expect(await read(rotated)).toEqual(await read(events[0]!));
       const { body, headers } = rotated;
       const fewer = openStripe({ ...settings, webhookSecrets: ['whsec_example'] }, { clock });
-      await expect(fewer.readNotice(body, headers)).rejects.toMatchObject({ fault: 'signature' });
+      await expect(fewer.readEvent(body, headers)).rejects.toMatchObject({ fault: 'signature' });
     });
 
     test('of real money only those who have a live key', async () => {
@@ -239,8 +239,8 @@ describe.skipIf(!stripe)('Stripe', () => {
       const account = { name: 'PaymentsError', fault: 'account' };
       const [real, test] = [event(true), event(false)];
       await expect(read(real)).rejects.toMatchObject(account);
-      await expect(live.readNotice(test.body, test.headers)).rejects.toMatchObject(account);
-      expect((await live.readNotice(real.body, real.headers))?.facts).toHaveLength(1);
+      await expect(live.readEvent(test.body, test.headers)).rejects.toMatchObject(account);
+      expect((await live.readEvent(real.body, real.headers))?.facts).toHaveLength(1);
     });
 
     test('what cannot be read, although it is signed', async () => {
@@ -248,16 +248,16 @@ describe.skipIf(!stripe)('Stripe', () => {
     });
 
     test('of a subscription that changed in the second in which it began: the change is later', async () => {
-      const { notices } = await subscribed();
-      const facts: Fact[] = [];
-      for (const notice of notices) facts.push(...((await read(notice))?.facts ?? []));
+      const { events } = await subscribed();
+      const facts: PaymentFact[] = [];
+      for (const event of events) facts.push(...((await read(event))?.facts ?? []));
       const states = facts.filter((fact) => fact.kind === 'subscription');
       expect(states.map(({ state }) => state)).toEqual(['pending', 'active']);
       expect(states[1]!.asOf.getTime()).toBeGreaterThan(states[0]!.asOf.getTime());
       expect(states[1]!.asOf.getTime() - states[0]!.asOf.getTime()).toBeLessThan(SECOND);
     });
 
-    test('of an invoice and a subscription in another version: they are asked for', async () => {
+    test('an invoice and a subscription in another version: they are fetched', async () => {
       const { reference, subscription, invoice } = await subscribed();
       const version = { api_version: '2024-06-20' };
       const { parent: _parent, lines: _lines, ...oldInvoice } = server.world.things.get(invoice)!;
@@ -268,39 +268,39 @@ describe.skipIf(!stripe)('Stripe', () => {
       expect(state?.facts).toMatchObject([{ kind: 'subscription', reference, amountMinor: 4_990 }]);
     });
 
-    test('of an invoice without a copy of the reference: the subscription is asked', async () => {
+    test('an invoice without a copy of the reference: the subscription is fetched', async () => {
       const { reference, subscription, invoice } = await subscribed();
       const parent = { subscription_details: { subscription, metadata: null } };
       const told = { ...server.world.things.get(invoice)!, parent };
       expect((await read(harness.event('invoice.paid', told)))?.facts).toMatchObject([{ reference }]);
     });
 
-    test('of a bill that a credit covers: nobody asks for a payment', async () => {
+    test('a bill that a credit covers: no payment is requested', async () => {
       const { invoice } = await subscribed();
       const told = { ...server.world.things.get(invoice)!, amount_due: 0, amount_paid: 0 };
-      const asked = await askedBy(async () => {
-        const notice = await read(harness.event('invoice.paid', told));
-        expect(notice?.facts).toMatchObject([{ state: 'paid', amountMinor: 0, paymentRef: null }]);
+      const requests = await requestsOf(async () => {
+        const event = await read(harness.event('invoice.paid', told));
+        expect(event?.facts).toMatchObject([{ state: 'paid', amountMinor: 0, paymentRef: null }]);
       });
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     });
 
-    test('what cannot be completed now: the notice is read when it is sent again', async () => {
-      const { notices } = await subscribed();
+    test('what cannot be completed now: the event is read when it is sent again', async () => {
+      const { events } = await subscribed();
       refuse(/^GET/, outage);
       const unavailable = { name: 'PaymentsUnavailableError' };
-      await expect(read(notices.at(-1)!)).rejects.toMatchObject(unavailable);
+      await expect(read(events.at(-1)!)).rejects.toMatchObject(unavailable);
       server.refuses = () => undefined;
-      expect((await read(notices.at(-1)!))?.facts).toHaveLength(1);
+      expect((await read(events.at(-1)!))?.facts).toHaveLength(1);
     });
 
-    test('of an event that nobody knows yet', async () => {
+    test('an event of an unknown type', async () => {
       const told = { id: 'new_1', object: 'novelty' };
       expect(await read(harness.event('novelty.created', told))).toBeUndefined();
     });
   });
 
-  test('a subscription that somebody else sells on the same account is not ours', async () => {
+  test('a subscription that another service sells on the same account is not ours', async () => {
     const { id } = await server.world.make('sub', 'subscriptions', {});
     expect(await (await harness.open()).lookUpSubscription(id)).toEqual([]);
     const session = await server.world.make('cs_test', 'checkout/sessions', {});

@@ -31,7 +31,7 @@ test.each(changing.map((operation) => [operation.operationId, operation] as cons
     const database = await connectTo(service.databaseUrl);
     const entries = async () => {
       const { rows } = await database.query<{ action: string }>(
-        // Notices of payments change more, a moment later, in the name of the service.
+        // Events of payments change more, a moment later, in the name of the service.
         `select action from audit_log where developer_id in ($1, 'administrator') and actor_kind <> 'service'
          order by audit_id`,
         [owner.developer.developerId],
@@ -46,8 +46,8 @@ test.each(changing.map((operation) => [operation.operationId, operation] as cons
     const before = await entries();
     await api.call(operation.method, path, body, { token: 'nonsense', headers });
     expect(await entries()).toEqual(before);
-    const answer = await api.call(operation.method, path, body, { token, headers });
-    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    const response = await api.call(operation.method, path, body, { token, headers });
+    expect(response.status, JSON.stringify(response.body)).toBeLessThan(300);
     const after = await entries();
     expect(after.slice(before.length), operation.operationId).toHaveLength(
       OTHERS[operation.operationId] ?? 1,

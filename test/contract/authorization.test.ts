@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { ADMINISTRATOR } from '../support/billing.ts';
 import { DAY } from '../support/clock.ts';
 import { newDeveloper, newSession } from '../support/fixtures.ts';
@@ -49,7 +49,7 @@ const OPEN = [
   'getClientVariable',
   'listClientFiles',
   'downloadClientFile',
-  // Whoever has not paid is told what it costs.
+  // Callers that have not paid get the price.
   'getPaymentChallenge',
   'accessAsAgent',
   // By what is in their bodies: nothing yet, a claim token, a credential or a signed event.
@@ -57,7 +57,7 @@ const OPEN = [
   'claimAgent',
   'revokeAgent',
   // By the signature of the payment processor.
-  'receivePaymentNotice',
+  'receivePaymentEvent',
 ];
 
 const ABSENT = 'app_01kazm4q7ffx8v5t2w9y3b6n1c';
@@ -95,25 +95,25 @@ const ofAgents = guarded.filter(({ schemes }) => schemes.includes('AgentToken'))
 const ofAdministrators = guarded.filter(({ schemes }) => schemes.includes('AdministratorToken'));
 const ofSessions = operations.filter(({ schemes }) => schemes.includes('SessionToken'));
 
-/** Sends a body as its operation takes it; the contract's example unless told. */
+/** Sends a body in the media type of its operation; the contract's example by default. */
 const call = (
   { method, requestBody }: ContractOperation,
   headers: Record<string, string>,
   path: string,
   body: unknown = requestBody?.example,
-): Promise<Answer> =>
+): Promise<ApiResponse> =>
   api.call(method, path, body, {
     headers: { ...(requestBody && { 'content-type': requestBody.mediaType }), ...headers },
   });
 
 /** Refused for its token: those of sessions say more exactly why. */
-function expectRefused(answer: Answer, { schemes }: ContractOperation): void {
-  expect(answer.status).toBe(401);
+function expectRefused(response: ApiResponse, { schemes }: ContractOperation): void {
+  expect(response.status).toBe(401);
   if (!schemes.includes('SessionToken')) {
-    expect(answer.body['code']).toBe('UNAUTHORIZED');
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    expect(response.body['code']).toBe('UNAUTHORIZED');
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
   } else {
-    expect(['UNAUTHORIZED', 'SESSION_INVALID', 'SESSION_EXPIRED']).toContain(answer.body['code']);
+    expect(['UNAUTHORIZED', 'SESSION_INVALID', 'SESSION_EXPIRED']).toContain(response.body['code']);
   }
 }
 
@@ -150,7 +150,7 @@ test('every operation is of a kind that is tried here', () => {
   expect(tried.flat().length).toBe(guarded.length);
 });
 
-test("the administrator's operations are those below his path, and demand no scope", () => {
+test("the administrator's operations are those below its path, and demand no scope", () => {
   const below = operations.filter(({ path }) => path.startsWith('/api/v2/admin/'));
   expect(below.length).toBeGreaterThan(5);
   expect(ofAdministrators).toEqual(below);
@@ -173,7 +173,7 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
       operationId,
     ).toEqual([]);
     if (schemes.includes('AdministratorToken')) continue;
-    // What ends a token can be asked for with any.
+    // Every token can end itself.
     if (operationId === 'logoutDeveloper') continue;
     expect(scopes, operationId).toHaveLength(1);
     expect(codes, operationId).toContain('INSUFFICIENT_SCOPE');
@@ -181,7 +181,7 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
   }
 });
 
-// A payment is no token: whatever is sent in its place, the answer is what it costs.
+// A payment is not a token: the response to any other credential is the price.
 describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !schemes.includes('Payment'))))(
   '%s refuses tokens that are none of its own',
   (_operationId, operation) => {
@@ -200,7 +200,7 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
       ['with a token and more behind it', { authorization: `Bearer ${token} x` }],
       ['with a token in the query only', {}],
     ])('%s', async (how, headers) => {
-      // Where a token may be left out, what is no token is none.
+      // Where a token is optional, a header without a token counts as no token.
       if (!operation.bearer) return;
       const path = examplePath(operation.path);
       const query = how.includes('query') ? `?access_token=${token}` : '';
@@ -256,20 +256,20 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
     test('before anything about the request itself is said', async () => {
       const authorization = { authorization: 'Bearer nonsense' };
       const path = examplePath(operation.path);
-      const answers = [await call(operation, authorization, await locate(owner, operation.path))];
+      const responses = [await call(operation, authorization, await locate(owner, operation.path))];
       if (takesJson(operation)) {
-        answers.push(await call(operation, authorization, path, '{'));
-        answers.push(await call(operation, authorization, path, {}));
+        responses.push(await call(operation, authorization, path, '{'));
+        responses.push(await call(operation, authorization, path, {}));
       }
-      for (const answer of answers) {
-        expectRefused(answer, operation);
-        expect(answer.body).not.toHaveProperty('errors');
+      for (const response of responses) {
+        expectRefused(response, operation);
+        expect(response.body).not.toHaveProperty('errors');
       }
     });
   },
 );
 
-/** Whose token is tried: of what ends other sessions somebody's who needs no other. */
+/** The developer whose token is tried: a disposable one for operations that end sessions. */
 const makerFor = async ({ operationId }: ContractOperation) =>
   operationId === 'endDeveloperSessions' ? newDeveloper(api) : stranger.developer;
 
@@ -279,28 +279,28 @@ describe.each(named([...ofDevelopers, ...ofResellers]))(
     const demanded = operation.scopes;
 
     test.each(SCOPES)('%s', async (scope) => {
-      // Of the right form, and nothing is at it: what is let in changes nothing.
+      // The path is well-formed but does not exist: an admitted request changes nothing.
       const path = examplePath(operation.path);
       let token: string;
       if (operation.schemes.includes('DeveloperToken'))
         token = (await newApiToken(api, await makerFor(operation), [scope])).token;
       else if (scope === 'read' || scope === 'write') token = await resellerToken(stranger, [scope]);
       else return;
-      const answer = await call(operation, { authorization: `Bearer ${token}` }, path);
+      const response = await call(operation, { authorization: `Bearer ${token}` }, path);
       if (demanded.every((each) => each === scope)) {
-        expect(answer.status).not.toBe(401);
-        // What it refuses may be a scope that the body asks for, but not its own.
-        expect(answer.body?.['scope']).not.toBe(demanded.join(' '));
+        expect(response.status).not.toBe(401);
+        // It may refuse a scope that the body requests, but not its own.
+        expect(response.body?.['scope']).not.toBe(demanded.join(' '));
         return;
       }
-      expect(answer.body).toMatchObject({
+      expect(response.body).toMatchObject({
         status: 403,
         code: 'INSUFFICIENT_SCOPE',
         scope: demanded.join(' '),
       });
-      expect(answer.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+      expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
       // Nor is anything said about the request.
-      expect(answer.body).not.toHaveProperty('errors');
+      expect(response.body).not.toHaveProperty('errors');
     });
 
     test('and says nothing about the body to who lacks one', async () => {
@@ -309,13 +309,13 @@ describe.each(named([...ofDevelopers, ...ofResellers]))(
       const token = operation.schemes.includes('DeveloperToken')
         ? (await newApiToken(api, stranger.developer, [lacking])).token
         : await resellerToken(stranger, [lacking]);
-      const answer = await call(
+      const response = await call(
         operation,
         { authorization: `Bearer ${token}` },
         examplePath(operation.path),
         '{',
       );
-      expect(answer.body).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+      expect(response.body).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
     });
   },
 );
@@ -327,7 +327,7 @@ test('nothing of that changed anything', async () => {
 });
 
 describe.each(named(ofDevelopers.filter(({ path }) => path.includes('{'))))(
-  "%s tells what is somebody else's from what is absent by nothing",
+  '%s does not reveal whether a resource of another developer exists',
   (_operationId, operation) => {
     const headers = { authorization: `Bearer ${stranger.developer.token}` };
     const bodies: unknown[] = takesJson(operation)
@@ -347,22 +347,22 @@ describe.each(named(ofDevelopers.filter(({ path }) => path.includes('{'))))(
           await call(operation, headers, absentPath + queryOf(operation), body),
         ];
         expect(foreign.status).toBe(body === bodies[0] ? 404 : absent.status);
-        expect(normalised(foreign, foreignPath)).toBe(normalised(absent, absentPath));
+        expect(normalized(foreign, foreignPath)).toBe(normalized(absent, absentPath));
       }
     }
 
-    test('by its application, or whatever comes first', async () => {
+    test('by the first parameter of the path, such as the application', async () => {
       const path = await locate(owner, operation.path);
       const first = /\{(\w+)\}/.exec(operation.path)![1]!;
       const value = path.split('/')[operation.path.split('/').indexOf(`{${first}}`)]!;
       await expectNoDifference(path, path.replace(value, first === 'app_id' ? ABSENT : 'absent'));
     });
 
-    test('in his own application, by what comes last', async () => {
+    test("in the caller's own application, by the last parameter of the path", async () => {
       const parts = operation.path.split('/');
       const last = parts.findLastIndex((part) => part.startsWith('{'));
       if (!operation.path.startsWith('/api/v2/dev/apps/{app_id}/') || parts[last] === '{app_id}') return;
-      // A name is nobody's: what has one is created where it is not.
+      // Names have no owner: a missing one is created.
       if (['{name}', '{file_name}'].includes(parts[last]!)) return;
       const absent = await locateAbsent(stranger, operation.path);
       const foreign = absent.split('/');
@@ -376,23 +376,23 @@ test('the application is untouched by the stranger', async () => {
   const { body } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}`, undefined, developer);
   expect(body).toMatchObject({ status_code: 'active', minimum_version: null });
   for (const { path } of ofDevelopers.filter(({ method, path }) => method === 'GET' && path.endsWith('}'))) {
-    const answer = await api.call('GET', await locate(owner, path), undefined, developer);
-    expect(answer.status, path).toBe(200);
+    const response = await api.call('GET', await locate(owner, path), undefined, developer);
+    expect(response.status, path).toBe(200);
   }
   const bans = await api.call('GET', `/api/v2/dev/apps/${app.app_id}/bans`, undefined, developer);
   const banPath = await locate(owner, '/api/v2/dev/apps/{app_id}/bans/{ban_id}');
   expect(bans.body['data']).toMatchObject([{ ban_id: banPath.split('/').at(-1) }]);
 });
 
-test('the owner himself is let in everywhere', async () => {
+test('the owner is admitted everywhere', async () => {
   const other: Owner = await newOwner(api);
   for (const operation of guarded) {
     // Another one's token is used up by it.
     if (operation.operationId === 'logoutDeveloper') continue;
     const token = await tokenFor(other, operation);
-    const answer = await call(operation, { authorization: `Bearer ${token}` }, examplePath(operation.path));
-    expect(answer.status, operation.operationId).not.toBe(401);
-    expect(answer.body?.['code'], operation.operationId).not.toBe('INSUFFICIENT_SCOPE');
+    const response = await call(operation, { authorization: `Bearer ${token}` }, examplePath(operation.path));
+    expect(response.status, operation.operationId).not.toBe(401);
+    expect(response.body?.['code'], operation.operationId).not.toBe('INSUFFICIENT_SCOPE');
   }
 });
 
@@ -406,17 +406,17 @@ test('every operation without security works without a token, or refuses by its 
 test('a session of another application opens nothing', async () => {
   const foreign = await sessionToken(stranger);
   for (const operation of ofSessions.filter(({ path }) => path.includes('{app_id}'))) {
-    const answer = await call(
+    const response = await call(
       operation,
       { authorization: `Bearer ${foreign}` },
       await locate(owner, operation.path),
     );
-    expect([401, 403, 404], operation.operationId).toContain(answer.status);
+    expect([401, 403, 404], operation.operationId).toContain(response.status);
   }
 });
 
 /** Status, headers and body as text, without what differs between any two requests. */
-function normalised({ status, headers, body }: Answer, path: string): string {
+function normalized({ status, headers, body }: ApiResponse, path: string): string {
   const { request_id, timestamp, instance, ...rest } = body;
   expect(String(request_id)).toMatch(/^req_/);
   expect(timestamp).toBeDefined();

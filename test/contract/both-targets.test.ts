@@ -3,11 +3,11 @@ import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { createServer } from '@stoplight/prism-http-server';
 import { afterAll, describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
-import { responseValidators } from '../../generated/response-validators.js';
 import { credential, newChallenge } from '../operations/support/machine-payments.ts';
-import { Api, type Answer } from '../support/api.ts';
-import { noticeWriter } from '../support/billing.ts';
+import { Api, type ApiResponse } from '../support/api.ts';
+import { paymentEventWriter } from '../support/billing.ts';
 import { signed } from '../support/fixtures.ts';
+import { responseValidators } from '../support/response-validators.ts';
 import { startTestService } from '../support/service.ts';
 import { bodyFor, prepare } from './examples.ts';
 import {
@@ -28,7 +28,7 @@ interface Request {
   readonly body: unknown;
   readonly token: string | undefined;
   /** Sends the body, or another one in its place, with the headers that belong to it. */
-  send(other?: { readonly body?: unknown; readonly token?: string | undefined }): Promise<Answer>;
+  send(other?: { readonly body?: unknown; readonly token?: string | undefined }): Promise<ApiResponse>;
   /** The headers that belong to a body. */
   headersOf(body: unknown): Record<string, string>;
 }
@@ -60,7 +60,7 @@ function toRequest(
   };
 }
 
-/** The media type of an operation's request, and the one that is asked for. */
+/** The media type of an operation's request, and the requested one. */
 function typeOf(operation: ContractOperation): Record<string, string> {
   const { requestBody } = operation;
   const [first] = successTypes(operation);
@@ -87,8 +87,11 @@ async function startMock(): Promise<Target> {
   });
   const api = new Api(await server.listen(0, '127.0.0.1'));
   afterAll(() => server.close());
-  const { Signature, Timestamp } = contract.components.parameters;
-  const signature = { 'x-signature': Signature.example, 'x-timestamp': Timestamp.example };
+  const { RequestSignature, RequestTimestamp } = contract.components.parameters;
+  const signature = {
+    'x-signature': RequestSignature.example,
+    'x-timestamp': RequestTimestamp.example,
+  };
   return {
     api,
     exampleOf: async (operation) =>
@@ -98,7 +101,7 @@ async function startMock(): Promise<Target> {
         token: operation.bearer ? 'any' : undefined,
         headersOf: () => ({
           ...(operation.signature && signature),
-          // It looks for a success by itself, and there may be none.
+          // The mock looks for a success by itself, and some operations have none.
           ...(successOf(operation) === undefined && { prefer: 'code=402' }),
         }),
       }),
@@ -109,22 +112,22 @@ async function startMock(): Promise<Target> {
 async function startReal(): Promise<Target> {
   const service = await startTestService();
   const { api, clock } = service;
-  const processor = await noticeWriter(service);
+  const processor = await paymentEventWriter(service);
   return {
     api,
     async exampleOf(operation) {
       const owner = await newOwner(api);
       await prepare(owner, operation);
-      const isNotice = operation.operationId === 'receivePaymentNotice';
+      const isPaymentEvent = operation.operationId === 'receivePaymentEvent';
       const payment = operation.schemes.includes('Payment') ? credential(await newChallenge(api)) : undefined;
       return toRequest(api, operation, {
         path: (await locate(owner, operation.path)) + queryOf(operation),
-        body: isNotice ? processor.notice([]) : await bodyFor(owner, operation, service),
+        body: isPaymentEvent ? processor.event([]) : await bodyFor(owner, operation, service),
         token: await tokenFor(owner, operation),
         headersOf: (body) => ({
           ...(operation.signature && signed(owner.app, body as object, { at: clock.now() })[1]),
           ...(payment !== undefined && { authorization: payment }),
-          ...(isNotice && processor.headers(toText(body))),
+          ...(isPaymentEvent && processor.headers(toText(body))),
         }),
       });
     },
@@ -154,16 +157,16 @@ const withJson = each.filter(([, operation]) => takesJson(operation));
 const guarded = each.filter(([, { bearer }]) => bearer);
 
 describe.each(targets)('%s', (name, { api, exampleOf }) => {
-  test.each(each)('%s answers its example with its success', async (_operationId, operation) => {
-    const answer = await (await exampleOf(operation)).send();
+  test.each(each)('%s returns success for its example', async (_operationId, operation) => {
+    const response = await (await exampleOf(operation)).send();
     const success = successOf(operation) ?? '402';
-    expect(answer.status, JSON.stringify(answer.body)).toBe(Number(success));
+    expect(response.status, JSON.stringify(response.body)).toBe(Number(success));
     const content = operation.responses[success]!;
-    const mediaType = answer.headers.get('content-type')?.split(';')[0];
+    const mediaType = response.headers.get('content-type')?.split(';')[0];
     expect(mediaType).toBe(Object.keys(content)[0]);
     // That of a claim is auth.md's.
     const status = operation.operationId === 'claimAgent' ? 'initiated' : 'success';
-    if (mediaType === 'application/json') expect(answer.body).toMatchObject({ status });
+    if (mediaType === 'application/json') expect(response.body).toMatchObject({ status });
     // The call has held status, media type, headers and body against the contract.
   });
 
@@ -185,28 +188,28 @@ describe.each(targets)('%s', (name, { api, exampleOf }) => {
       if (Object.keys(properties).length === 0) continue;
       const takesObjects = (properties[member]?.type ?? 'object') === 'object' && !properties[member]?.$ref;
       const wrong = takesObjects ? [['wrong']] : { wrong: true };
-      const answer = await send({ body: { ...(body as object), [member]: wrong } });
-      expectInvalid(name, operation, answer, member);
+      const response = await send({ body: { ...(body as object), [member]: wrong } });
+      expectInvalid(name, operation, response, member);
     }
   });
 
   test.each(guarded)('%s refuses who has no token', async (_operationId, operation) => {
-    const answer = await (await exampleOf(operation)).send({ token: undefined });
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(answer.body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    const response = await (await exampleOf(operation)).send({ token: undefined });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(response.body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  test.each(guarded)('%s answers a legacy client in the legacy model', async (operationId, operation) => {
+  test.each(guarded)('%s responds to a legacy client in the legacy model', async (operationId, operation) => {
     const { path, body, token } = await exampleOf(operation);
-    // The mock chooses the model for answers that it is told to give; the service by what is wrong.
-    const told = name === 'the mock' ? { authorization: `Bearer ${token}`, prefer: 'code=401' } : undefined;
+    // The mock chooses the model only for a forced response; the service by the error.
+    const forced = name === 'the mock' ? { authorization: `Bearer ${token}`, prefer: 'code=401' } : undefined;
     const response = await fetch(api.baseUrl + path, {
       method: operation.method,
-      headers: { ...typeOf(operation), accept: 'application/json', ...told },
+      headers: { ...typeOf(operation), accept: 'application/json', ...forced },
       ...(body !== undefined && { body: toText(body) }),
     });
-    expectAnswer(operationId, response.status, response.headers, await response.json(), 'application/json');
+    expectResponse(operationId, response.status, response.headers, await response.json(), 'application/json');
     expect(response.status).toBe(401);
   });
 });
@@ -231,7 +234,7 @@ describe('the mock gives every declared error in both models', () => {
           ...(body !== undefined && { body: toText(body) }),
         });
         expect(response.status, `${status} ${accept}`).toBe(Number(status));
-        expectAnswer(operationId, response.status, response.headers, await response.json(), accept);
+        expectResponse(operationId, response.status, response.headers, await response.json(), accept);
       }
     }
   });
@@ -244,22 +247,27 @@ function needsMembers({ requestBody }: ContractOperation): boolean {
 }
 
 /** For what is invalid Prism prefers a 422, where one is declared: here that has another meaning. */
-function expectInvalid(name: string, { responses }: ContractOperation, answer: Answer, member = ''): void {
+function expectInvalid(
+  name: string,
+  { responses }: ContractOperation,
+  response: ApiResponse,
+  member = '',
+): void {
   const wanted =
     name === 'the mock' && Object.hasOwn(responses, '422')
       ? { status: 422 }
       : { status: 400, code: 'VALIDATION_FAILED' };
-  expect(answer.status, member).toBe(wanted.status);
-  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-  expect(answer.body).toMatchObject(wanted);
+  expect(response.status, member).toBe(wanted.status);
+  expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(response.body).toMatchObject(wanted);
 }
 
 function toText(body: unknown): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** Holds an answer against our validators: Prism's own take `application/json` for `application/problem+json`. */
-function expectAnswer(
+/** Holds a response against our validators: Prism's accept `application/json` for `application/problem+json`. */
+function expectResponse(
   operationId: string,
   status: number,
   headers: Headers,

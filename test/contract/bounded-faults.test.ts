@@ -36,7 +36,7 @@ test.each(lists)('$operationId stops to collect the faults of $member', ({ opera
 });
 
 test('stops to collect query parameters that an operation does not have', () => {
-  // As many as the head of a request has room for.
+  // As many as fit into the head of a request.
   const query = Object.fromEntries(Array.from({ length: 8_000 }, (_, index) => [`p${index}`, '']));
   for (const { operationId } of operations) {
     const parts = { path: {}, query, header: {}, cookie: {} };

@@ -15,7 +15,7 @@ const NAMES = ['deprecation', 'sunset', 'link'];
 const deprecationOf = (headers: Headers) =>
   Object.fromEntries(NAMES.map((name) => [name, headers.get(name)]));
 
-/** What the answers of the v1 login carry: deprecated on 21 November 2026, gone 365 days later. */
+/** The headers of the v1 login's responses: deprecated on 21 November 2026, gone 365 days later. */
 const marks = (api_: string, web: string) => ({
   deprecation: '@1795219200',
   sunset: 'Sun, 21 Nov 2027 00:00:00 GMT',
@@ -26,7 +26,7 @@ const marks = (api_: string, web: string) => ({
   ].join(', '),
 });
 
-describe('every answer of the v1 login says that it is deprecated', () => {
+describe('every response of the v1 login says that it is deprecated', () => {
   const path = '/api/v1/client/login';
 
   test.each<[number, unknown, Record<string, string>]>([
@@ -40,22 +40,22 @@ describe('every answer of the v1 login says that it is deprecated', () => {
     [415, app.with(user), { 'content-type': 'text/plain' }],
     [401, app.with({ ...user, password: 'wrong' }), { accept: 'application/json' }],
   ])('%d', async (status, body, headers) => {
-    const answer = await api.post(path, body, { headers });
-    expect(answer.status).toBe(status);
-    expect(deprecationOf(answer.headers)).toEqual(marks(baseUrl, baseUrl));
+    const response = await api.post(path, body, { headers });
+    expect(response.status).toBe(status);
+    expect(deprecationOf(response.headers)).toEqual(marks(baseUrl, baseUrl));
   });
 
   test('429, of the limit and of the queue of passwords', async () => {
     const limited = await startTestService({ DATABASE_URL: service.databaseUrl, RATE_LIMIT: '1/60' });
-    const answers = [];
-    while (answers.length < 5) {
-      const answer = await limited.api.post(path, {});
-      answers.push(answer);
-      if (answer.status === 429) break;
+    const responses = [];
+    while (responses.length < 5) {
+      const response = await limited.api.post(path, {});
+      responses.push(response);
+      if (response.status === 429) break;
     }
-    expect(answers.at(-1)!.status).toBe(429);
+    expect(responses.at(-1)!.status).toBe(429);
     const own = marks(limited.baseUrl, limited.baseUrl);
-    for (const { headers } of answers) expect(deprecationOf(headers)).toEqual(own);
+    for (const { headers } of responses) expect(deprecationOf(headers)).toEqual(own);
 
     const { atOnce } = await flood(3, () => api.login(app.with({ ...user, username: unique('user') })));
     for (const { status, headers } of atOnce) {
@@ -67,9 +67,9 @@ describe('every answer of the v1 login says that it is deprecated', () => {
   test('503, without the database', async () => {
     const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
     await broken.database.close();
-    const answer = await broken.api.post(path, app.with(user));
-    expect(answer.status).toBeGreaterThanOrEqual(500);
-    expect(deprecationOf(answer.headers)).toEqual(marks(broken.baseUrl, broken.baseUrl));
+    const response = await broken.api.post(path, app.with(user));
+    expect(response.status).toBeGreaterThanOrEqual(500);
+    expect(deprecationOf(response.headers)).toEqual(marks(broken.baseUrl, broken.baseUrl));
   });
 
   test('with the addresses that clients and people see', async () => {
@@ -82,7 +82,7 @@ describe('every answer of the v1 login says that it is deprecated', () => {
   });
 });
 
-test('no answer of another operation says so, and no page', async () => {
+test('no response of another operation says so, and no page', async () => {
   for (const { operationId, method, path, requestBody } of operations) {
     if (operationId === 'loginUser') continue;
     const { headers } = await api.call(method, examplePath(path), requestBody?.example, {
@@ -96,7 +96,7 @@ test('no answer of another operation says so, and no page', async () => {
   }
   const home = deprecationOf((await fetch(baseUrl)).headers);
   expect(home).toEqual({ deprecation: null, sunset: null, link: expect.not.stringContaining('deprecation') });
-  // It is the operation that is deprecated: another method at its address is none.
+  // Only this operation is deprecated, not other methods at its address.
   const { headers } = await fetch(`${baseUrl}/api/v1/client/login`);
   expect(deprecationOf(headers)).toEqual({ deprecation: null, sunset: null, link: null });
 });

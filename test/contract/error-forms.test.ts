@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PAGE_ROUTES } from '../../src/http/pages.ts';
-import { openRaw, sendRaw, type RawAnswer } from '../assurance/support/raw.ts';
+import { PAGE_ROUTES } from '../../src/http/pages/pages.ts';
+import { openRaw, sendRaw, type RawResponse } from '../security/support/raw.ts';
 import { startServiceBehindProxy } from '../faults/service-behind-proxy.ts';
 import { newApp } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -35,8 +35,12 @@ function formAt(path: string): Form {
 }
 
 /** Holds an error response against the form that errors have at its path. */
-function expectForm(answer: Pick<RawAnswer, 'status' | 'headers' | 'text'>, form: Form, what: string): void {
-  const { status, headers, text } = answer;
+function expectForm(
+  response: Pick<RawResponse, 'status' | 'headers' | 'text'>,
+  form: Form,
+  what: string,
+): void {
+  const { status, headers, text } = response;
   expect(status, what).toBeGreaterThanOrEqual(400);
   expect(headers.get('cache-control'), what).toBe('no-store');
   expect(headers.get('x-request-id'), what).toMatch(/^req_/);
@@ -79,9 +83,10 @@ const pathOf = (route: string) =>
 const paths = routes.map(pathOf);
 
 const head = (method: string, path: string, type: string, more = '') =>
-  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\nContent-Type: ${type}\r\n${more}\r\n`;
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\n` +
+  `Content-Type: ${type}\r\n${more}\r\n`;
 
-/** What cannot be read, whatever its path takes; of those without a body the path's own refusal. */
+/** Requests that cannot be read on any path; the path's own refusal for those without a body. */
 const UNREADABLE: readonly (readonly [string, number | undefined, (path: string, type: string) => string])[] =
   [
     ['two Host headers', 400, (path, type) => head('POST', path, type, 'Host: other\r\n')],
@@ -119,35 +124,35 @@ describe('what cannot be read is refused in the form of its path', () => {
     await Promise.all(
       paths.map(async (path) => {
         const type = path === '/mcp' || path === '/oauth/register' ? JSON_TYPE : FORM;
-        const { answers } = await sendRaw(patient.baseUrl, bytes(path, type));
+        const { responses } = await sendRaw(patient.baseUrl, bytes(path, type));
         const name = `${what} to ${path}`;
-        expect(answers, name).toHaveLength(1);
-        const [answer] = answers;
-        if (expected !== undefined) expect(answer!.status, name).toBe(expected);
+        expect(responses, name).toHaveLength(1);
+        const [response] = responses;
+        if (expected !== undefined) expect(response!.status, name).toBe(expected);
         // MCP refuses other methods as HTTP does: there is no message to respond to.
-        const form = path === '/mcp' && answer!.status === 405 ? 'problem' : formAt(path);
-        expectForm(answer!, form, name);
+        const form = path === '/mcp' && response!.status === 405 ? 'problem' : formAt(path);
+        expectForm(response!, form, name);
       }),
     );
   });
 
-  test('a body that breaks off', async () => {
+  test('an incomplete body', async () => {
     for (const path of ['/oauth/token', '/oauth/register', '/mcp', '/account/password', '/oauth/device']) {
       const type = path === '/mcp' || path === '/oauth/register' ? JSON_TYPE : FORM;
-      const { socket, answers } = await openRaw(patient.baseUrl);
+      const { socket, responses } = await openRaw(patient.baseUrl);
       socket.end(`${head('POST', path, type, 'Content-Length: 9\r\n')}{`);
       await once(socket, 'end');
       expect(
-        answers().map(({ status }) => status),
+        responses().map(({ status }) => status),
         path,
       ).toEqual([400]);
-      expectForm(answers()[0]!, formAt(path), path);
+      expectForm(responses()[0]!, formAt(path), path);
     }
   });
 
   test('what belongs to no request is a problem', async () => {
-    const { answers } = await sendRaw(patient.baseUrl, 'garbage\r\n\r\n');
-    expectForm(answers[0]!, 'problem', 'garbage');
+    const { responses } = await sendRaw(patient.baseUrl, 'garbage\r\n\r\n');
+    expectForm(responses[0]!, 'problem', 'garbage');
   });
 });
 
@@ -167,7 +172,7 @@ const LATE: readonly (readonly [string, string, { body?: string; authorization?:
   ['POST', '/oauth/device/authorize', { body: 'client_id=cli_00000000000000000000000000' }],
   ['GET', '/oauth/authorize?client_id=cli_00000000000000000000000000&response_type=code', {}],
   ['GET', '/oauth/device', {}],
-  ['POST', '/account/password', { body: 'email=somebody%40example.com' }],
+  ['POST', '/account/password', { body: 'email=ada%40example.com' }],
   ['GET', `/account/password/${view}`, {}],
   ['POST', `/account/password/${view}`, { body: 'new_password=a+new+password' }],
   ['GET', `/agent/claim/${view}`, {}],
@@ -199,12 +204,12 @@ async function sendAll() {
   );
 }
 
-function expectUnavailable(answers: Awaited<ReturnType<typeof sendAll>>): void {
-  const others = answers.filter(({ status }) => status !== 503);
+function expectUnavailable(responses: Awaited<ReturnType<typeof sendAll>>): void {
+  const others = responses.filter(({ status }) => status !== 503);
   expect(others.map(({ path, status }) => `${path} ${status}`)).toEqual([]);
-  for (const { path, ...answer } of answers) {
-    expect(answer.headers.get('retry-after'), path).toBe('1');
-    expectForm(answer, formAt(path), path);
+  for (const { path, ...response } of responses) {
+    expect(response.headers.get('retry-after'), path).toBe('1');
+    expectForm(response, formAt(path), path);
   }
 }
 

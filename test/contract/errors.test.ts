@@ -2,16 +2,21 @@ import { globSync, readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
-import { responseValidators } from '../../generated/response-validators.js';
-import { catalogue, errorSlug, type CatalogueEntry, type ErrorCode } from '../../src/errors/catalogue.ts';
+import {
+  catalog,
+  errorSlug,
+  type CatalogEntry,
+  type ErrorCode,
+} from '../../src/foundation/errors/catalog.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
+import { responseValidators } from '../support/response-validators.ts';
 import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
 
 const service = await startTestService();
 const { api } = service;
-const codes = Object.keys(catalogue) as ErrorCode[];
-const entries = Object.entries(catalogue) as [ErrorCode, CatalogueEntry][];
+const codes = Object.keys(catalog) as ErrorCode[];
+const entries = Object.entries(catalog) as [ErrorCode, CatalogEntry][];
 
 /** What is refused before there is an operation, or an address to have one. */
 const OF_THE_TRANSPORT = ['METHOD_NOT_ALLOWED', 'NOT_FOUND', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
@@ -19,14 +24,14 @@ const OF_THE_TRANSPORT = ['METHOD_NOT_ALLOWED', 'NOT_FOUND', 'REQUEST_TIMEOUT', 
 /** The codes that the contract's introduction names as possible everywhere. */
 const general = [
   ...contract.info.description
-    .split('`x-error-codes`')[1]!
-    .split('possible everywhere')[0]!
+    .split('Every operation can')[1]!
+    .split('Outside operations')[0]!
     .matchAll(/`([A-Z_]+)`/g),
 ].map(([, code]) => code!);
 
 const declared = new Set(operations.flatMap(({ codes }) => codes));
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   const sources = globSync('src/**/*.ts', { cwd: new URL('../..', import.meta.url) })
     .map((file) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'))
     .join('\n');
@@ -65,14 +70,14 @@ describe('the catalogue', () => {
       const everywhere = requestBody
         ? general
         : general.filter((code) => !['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'].includes(code));
-      const possible = [...own, ...everywhere].flatMap((code) => [...catalogue[code as ErrorCode].statuses]);
+      const possible = [...own, ...everywhere].flatMap((code) => [...catalog[code as ErrorCode].statuses]);
       const statuses = Object.keys(responses).map(Number);
       for (const code of own) {
-        const some = catalogue[code as ErrorCode].statuses.some((status) => statuses.includes(status));
+        const some = catalog[code as ErrorCode].statuses.some((status) => statuses.includes(status));
         expect(some, `a status of ${code}`).toBe(true);
       }
       expect(statuses.filter((status) => status >= 400 && !possible.includes(status as never))).toEqual([]);
-      for (const code of everywhere) expect(statuses).toContain(catalogue[code as ErrorCode].statuses[0]);
+      for (const code of everywhere) expect(statuses).toContain(catalog[code as ErrorCode].statuses[0]);
     },
   );
 
@@ -117,12 +122,12 @@ describe('pages', () => {
     'hwid-mismatch/',
     '__proto__',
     'constructor',
-  ])('there is none at %s', async (slug) => {
+  ])('does not exist at %s', async (slug) => {
     expect((await api.call('GET', `/errors/${slug}`)).body).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 });
 
-interface RawAnswer {
+interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
@@ -134,8 +139,8 @@ function raw(
   path: string,
   headers: Record<string, string>,
   body?: string,
-): Promise<RawAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+): Promise<RawResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const sent = { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) };
   const request = httpRequest(service.baseUrl + path, { method, headers: sent }, (response) => {
     let text = '';
@@ -206,35 +211,35 @@ describe('the model', async () => {
         ...(accept !== undefined && { accept }),
         ...(bearer && { authorization: `Bearer ${bearer}` }),
       };
-      const answer = await raw(method, path, headers, body);
+      const response = await raw(method, path, headers, body);
       const where = `${method} ${path}`;
       const mediaType = model === 'problem' ? 'application/problem+json' : 'application/json';
-      expect(answer.headers['content-type'], where).toBe(mediaType);
-      const entry: CatalogueEntry = catalogue[code as ErrorCode];
-      expect(answer.status, where).toBe(entry.statuses[0]);
+      expect(response.headers['content-type'], where).toBe(mediaType);
+      const entry: CatalogEntry = catalog[code as ErrorCode];
+      expect(response.status, where).toBe(entry.statuses[0]);
       const page = `${service.baseUrl}/errors/${errorSlug(code as ErrorCode)}`;
       const common = {
         type: page,
         docs_url: page,
         hint: entry.hint,
         timestamp: service.clock.now().toISOString(),
-        request_id: answer.headers['x-request-id'],
+        request_id: response.headers['x-request-id'],
       };
-      expect(answer.body, where).toMatchObject(
+      expect(response.body, where).toMatchObject(
         model === 'problem'
-          ? { ...common, code, status: answer.status, title: entry.title, instance: path }
-          : { ...common, error: code, code: answer.status, status: 'fail' },
+          ? { ...common, code, status: response.status, title: entry.title, instance: path }
+          : { ...common, error: code, code: response.status, status: 'fail' },
       );
-      expect(Object.hasOwn(answer.body, 'errors'), where).toBe(code === 'VALIDATION_FAILED');
+      expect(Object.hasOwn(response.body, 'errors'), where).toBe(code === 'VALIDATION_FAILED');
       if (!id) continue;
-      const validate = responseValidators[id]![answer.status]![mediaType]!;
-      expect(validate(answer.body) || validate.errors, where).toBe(true);
+      const validate = responseValidators[id]![response.status]![mediaType]!;
+      expect(validate(response.body) || validate.errors, where).toBe(true);
     }
   });
 
   test('is a problem for a client that names it with a parameter', async () => {
-    const answer = await raw('GET', '/nowhere', { accept: 'application/problem+json; charset=utf-8' });
-    expect(answer.headers['content-type']).toBe('application/problem+json');
+    const response = await raw('GET', '/nowhere', { accept: 'application/problem+json; charset=utf-8' });
+    expect(response.headers['content-type']).toBe('application/problem+json');
   });
 
   test("is legacy with status 'error' for what is the service's fault", async () => {
@@ -301,14 +306,14 @@ describe('NOT_FOUND', () => {
     '/__proto__',
   ])('%s', async (path) => {
     for (const method of ['GET', 'POST']) {
-      const answer = await raw(method, path, {});
-      expect({ path, status: answer.status, code: answer.body['code'] }).toEqual({
+      const response = await raw(method, path, {});
+      expect({ path, status: response.status, code: response.body['code'] }).toEqual({
         path,
         status: 404,
         code: 'NOT_FOUND',
       });
-      expect(answer.body['instance']).toBe(path);
-      expect(answer.headers['allow']).toBeUndefined();
+      expect(response.body['instance']).toBe(path);
+      expect(response.headers['allow']).toBeUndefined();
     }
   });
 });
@@ -331,13 +336,13 @@ describe('METHOD_NOT_ALLOWED', () => {
 
   test.each([...paths, ...pages, ...documents])('%s allows %j', async (path, allowed) => {
     for (const method of methods.filter((each) => !(allowed as readonly string[]).includes(each))) {
-      const answer = await raw(method, path, {});
-      expect({ method, status: answer.status, code: answer.body['code'] }).toEqual({
+      const response = await raw(method, path, {});
+      expect({ method, status: response.status, code: response.body['code'] }).toEqual({
         method,
         status: 405,
         code: 'METHOD_NOT_ALLOWED',
       });
-      expect(answer.headers['allow']?.split(', ').sort()).toEqual([...allowed].sort());
+      expect(response.headers['allow']?.split(', ').sort()).toEqual([...allowed].sort());
     }
   });
 });

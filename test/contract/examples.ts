@@ -46,9 +46,9 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
   },
 };
 
-/** Begins a registration that somebody can claim. */
+/** Begins a registration that can be claimed. */
 async function newClaim({ api }: Owner): Promise<string> {
-  const { body } = await api.post<components['schemas']['AgentRegistration']>('/api/v1/agent/register', {
+  const { body } = await api.post<components['schemas']['RegisterAgentResult']>('/api/v1/agent/register', {
     type: 'anonymous',
   });
   return body.claim_token!;
@@ -68,7 +68,7 @@ async function prepareChange(owner: Owner, path: string, change: string, body: u
 async function newLicense({ api, app }: Owner) {
   const wanted = { amount: 1, duration_days: 30, tier: 'Pro' };
   const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
-  const { body } = await api.post<components['schemas']['CreatedLicenses']>(path, wanted, app);
+  const { body } = await api.post<components['schemas']['CreateLicensesResult']>(path, wanted, app);
   return body.licenses[0]!;
 }
 
@@ -78,9 +78,9 @@ export async function prepare(owner: Owner, { operationId }: ContractOperation):
 }
 
 /**
- * An operation's example with the owner's own application, a user of its name, his session and a new key.
- * @param mailed where what is mailed to the owner can be read; without it a token of a mail is the example's
- * @returns undefined for an operation without a body; of a body that is no JSON the example as it is
+ * An operation's example with the owner's own application, a user of its name, that user's session and a new key.
+ * @param mailed where mails to the owner can be read; without it a token of a mail is the example's
+ * @returns undefined for an operation without a body; a body other than JSON as in the example
  */
 export async function bodyFor(
   owner: Owner,

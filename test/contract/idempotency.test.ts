@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newApiToken } from '../operations/support/tokens.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { allTold } from '../support/billing.ts';
 import { DAY } from '../support/clock.ts';
 import { connectTo } from '../support/database.ts';
@@ -25,7 +25,7 @@ interface Request {
   send(
     key: string,
     other?: { readonly body?: unknown; readonly token?: string | undefined; readonly accept?: string },
-  ): Promise<Answer>;
+  ): Promise<ApiResponse>;
 }
 
 async function requestOf(operation: ContractOperation): Promise<Request> {
@@ -33,7 +33,7 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
   await prepare(owner, operation);
   const path = (await locate(owner, operation.path)) + queryOf(operation);
   const body = await bodyFor(owner, operation);
-  // A session of a developer would end before his key does.
+  // A session of a developer would end before their key.
   const token = operation.schemes.includes('DeveloperToken')
     ? (await newApiToken(api, owner.developer, EVERYTHING)).token
     : await tokenFor(owner, operation);
@@ -70,15 +70,15 @@ const counts = tables
 /** How many rows each table has: a second effect would leave one more somewhere. */
 async function rows(): Promise<Record<string, number>> {
   await allTold(service);
-  // Not on a connection of its own: a new one would read the catalogue of every table again.
+  // Not on a connection of its own: a new one would read the catalog of every table again.
   const found = await service.database.knex.raw<{ rows: { name: string; rows: number }[] }>(counts);
   return Object.fromEntries(found.rows.map(({ name, rows: amount }) => [name, amount]));
 }
 
-const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
+const isReplayed = ({ headers }: ApiResponse) => headers.get('idempotency-replayed') === 'true';
 
-/** Headers of an answer that are those of its content. */
-const contentOf = ({ status, headers, body }: Answer) => ({
+/** Headers of a response that belong to its content. */
+const contentOf = ({ status, headers, body }: ApiResponse) => ({
   status,
   type: headers.get('content-type'),
   body,
@@ -93,7 +93,7 @@ test('there are operations that take a key', () => {
 describe.each(keyed.map((operation) => [operation.operationId, operation] as const))(
   '%s',
   (_id, operation) => {
-    test('has one effect and gives the same answer twice', async () => {
+    test('has one effect and returns the same response twice', async () => {
       const { send } = await requestOf(operation);
       const key = randomUUID();
       const first = await send(key);
@@ -109,14 +109,14 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
       expect(await rows()).toEqual(after);
     });
 
-    test('refuses another request with the key, and the first one is still answered', async () => {
+    test('refuses another request with the key, and still returns the first response', async () => {
       const { body, send } = await requestOf(operation);
       const key = randomUUID();
       const first = await send(key);
       const after = await rows();
       // It means the same: the bytes decide.
       const other = `${typeof body === 'string' ? body : JSON.stringify(body)}\n`;
-      // Without a body it is what is asked for that differs.
+      // Without a body the accepted media types differ.
       const refused = await send(
         key,
         operation.requestBody ? { body: other } : { accept: 'application/json, application/problem+json' },
@@ -136,12 +136,12 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
         expect(await rows()).toEqual(before);
       }
       if (operation.bearer) expect((await send(key, { token: 'nonsense' })).status).toBe(401);
-      const answer = await send(key);
-      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-      expect(isReplayed(answer)).toBe(false);
+      const response = await send(key);
+      expect(response.status, JSON.stringify(response.body)).toBeLessThan(300);
+      expect(isReplayed(response)).toBe(false);
     });
 
-    test("takes an equal key of somebody else's for another one", async () => {
+    test('distinguishes equal keys of different callers', async () => {
       // There is one administrator.
       if (operation.schemes.includes('AdministratorToken')) return;
       const [mine, theirs] = [await requestOf(operation), await requestOf(operation)];
@@ -151,7 +151,7 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
       expect(isReplayed(other)).toBe(false);
       expect(other.status).toBe(first.status);
       if (!operation.schemes.includes('DeveloperToken')) return;
-      // Nor does the same request of a stranger get his answer.
+      // Nor does the same request of a stranger get that response.
       const stranger = await mine.send(key, { token: (await newDeveloper(api)).token });
       expect(isReplayed(stranger)).toBe(false);
       expect(stranger.body?.['code']).not.toBe('IDEMPOTENCY_KEY_REUSED');
@@ -172,7 +172,7 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
 );
 
 describe('for a day', () => {
-  const requests: (Request & { key: string; first: Answer; operationId: string })[] = [];
+  const requests: (Request & { key: string; first: ApiResponse; operationId: string })[] = [];
   beforeAll(async () => {
     for (const operation of keyed) {
       const request = await requestOf(operation);
@@ -181,7 +181,7 @@ describe('for a day', () => {
     }
   });
 
-  test('no answer is in the database in clear text', async () => {
+  test('no response is in the database in clear text', async () => {
     const database = await connectTo(service.databaseUrl);
     const { rows: kept } = await database.query<Record<string, Buffer>>('select * from idempotency_keys');
     expect(kept.length).toBeGreaterThanOrEqual(requests.length);
@@ -197,7 +197,7 @@ describe('for a day', () => {
     }
   });
 
-  test('an answer is remembered for 24 hours to the millisecond', async () => {
+  test('a response is remembered for 24 hours to the millisecond', async () => {
     clock.advance(DAY - 1);
     for (const { send, key, first, operationId } of requests) {
       const again = await send(key);
@@ -220,7 +220,7 @@ describe('for a day', () => {
   });
 });
 
-test('who has lost his credentials gets no answer of theirs again', async () => {
+test('a caller whose credentials are revoked gets no stored response', async () => {
   const { app, developer } = await newOwner(api);
   const owner = await requestOf(keyed.find(({ operationId }) => operationId === 'activateLicense')!);
   const key = randomUUID();
@@ -241,7 +241,7 @@ test('who has lost his credentials gets no answer of theirs again', async () => 
   expect((await create()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
 });
 
-test('a token with fewer scopes gets no answer that was for one with more', async () => {
+test('a token with fewer scopes gets no stored response of one with more', async () => {
   const developer = await newDeveloper(api);
   const key = randomUUID();
   const wanted = { name: 'all', scopes: ['read', 'write', 'auth:dev'] };

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newApp, newUser, unique } from '../support/fixtures.ts';
 import { flood } from '../support/hashing.ts';
 import { startTestService } from '../support/service.ts';
+import { sendRaw } from '../security/support/raw.ts';
 import { operations } from './operations.ts';
 
 const service = await startTestService({}, { hashing: 'each' });
@@ -11,7 +12,7 @@ const scrape = (url = baseUrl, headers: Record<string, string> = {}) =>
   fetch(`${url}/metrics`, { headers: { accept: '*/*', ...headers } });
 const text = async (url?: string) => (await scrape(url)).text();
 
-/** The value of one sample; undefined when there is none. */
+/** The value of one sample; undefined without one. */
 function sample(
   metrics: string,
   name: string,
@@ -62,7 +63,7 @@ describe('/metrics', () => {
     }
   });
 
-  test('counts every answer under its operation and status', async () => {
+  test('counts every response under its operation and status', async () => {
     const count = async (operation: string, status: number) =>
       sample(await text(), 'latchkey_http_request_duration_seconds_count', {
         operation,
@@ -98,6 +99,25 @@ describe('/metrics', () => {
       other: before.other + 1,
     });
   });
+
+  test.each(['GET', 'HEAD'])(
+    'counts a %s whose body is malformed under its operation, once',
+    async (method) => {
+      const counts = async () => {
+        const metrics = await text();
+        const count = (operation: string) =>
+          sample(metrics, 'latchkey_http_request_duration_seconds_count', { operation, status: '400' }) ?? 0;
+        return { health: count('getHealth'), none: count('none') };
+      };
+      const before = await counts();
+      const head = `${method} /health HTTP/1.1\r\nHost: latchkey\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const { responses } = await sendRaw(baseUrl, `${head}not a size\r\n`, 1, {
+        bodiless: method === 'HEAD',
+      });
+      expect(responses.map(({ status }) => status)).toEqual([400]);
+      expect(await counts()).toEqual({ health: before.health + 1, none: before.none });
+    },
+  );
 
   test('has no label that a client can make up', async () => {
     const word = unique('word');
@@ -155,8 +175,8 @@ describe('/metrics', () => {
     expect(sample(await text(limited.baseUrl), 'latchkey_rate_limited_total')).toBe(0);
     const statuses = [];
     for (let request = 0; request < 14; request += 1) {
-      const answer = await limited.api.login(app.with({ ...user, password: 'wrong' }));
-      statuses.push(answer.status);
+      const response = await limited.api.login(app.with({ ...user, password: 'wrong' }));
+      statuses.push(response.status);
     }
     const refused = statuses.filter((status) => status === 429).length;
     expect(refused).toBe(4);
@@ -196,7 +216,7 @@ describe('without METRICS_TOKEN', () => {
     },
   );
 
-  test('it is open to the loopback, also to the IPv6 one, and asks for no token', async () => {
+  test('it is open to the loopback, also to the IPv6 one, and requires no token', async () => {
     expect((await scrape(baseUrl, { authorization: 'Bearer nonsense' })).status).toBe(200);
     const own = await startTestService({ DATABASE_URL: databaseUrl, HOST: '::1' });
     expect((await scrape(own.baseUrl)).status).toBe(200);
@@ -213,7 +233,7 @@ describe('with METRICS_TOKEN', async () => {
   const METRICS_TOKEN = 'a-token-of-many-characters~0123';
   const guarded = await startTestService({ DATABASE_URL: databaseUrl, METRICS_TOKEN });
 
-  test('it is demanded of everybody', async () => {
+  test('every caller needs it', async () => {
     for (const authorization of [
       undefined,
       '',
@@ -239,7 +259,7 @@ describe('with METRICS_TOKEN', async () => {
     expect(await forwarded.text()).not.toContain(METRICS_TOKEN);
   });
 
-  test('HEAD is asked for it too', async () => {
+  test('HEAD needs it too', async () => {
     expect((await fetch(`${guarded.baseUrl}/metrics`, { method: 'HEAD' })).status).toBe(401);
   });
 });

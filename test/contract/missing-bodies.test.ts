@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { nameFormats } from '../../tools/generate/name-characters.ts';
-import { requestOf } from '../assurance/support/requests.ts';
+import { requestOf } from '../security/support/requests.ts';
 import { startTestService } from '../support/service.ts';
 import { operations, takesJson } from './operations.ts';
 

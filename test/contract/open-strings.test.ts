@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
-import { eventTypes } from '../../src/events/event-types.ts';
+import { eventTypes } from '../../src/foundation/events/event-types.ts';
 import { resolve, type ContractSchema } from './operations.ts';
 
 /**
- * What requests may say freely, by the name of the member or parameter, and why it has no list of values. What the service
- * compares with a list of its own is an `enum` in the contract, so that clients are told the list and a wrong value is refused.
+ * Strings that requests may choose freely, by the name of the member or parameter, and why they have no list of
+ * values. A string that the service compares with a list is an `enum` in the contract, so that clients know the list
+ * and a wrong value is refused.
  */
 const OPEN: Readonly<Record<string, string>> = {
   ...of('names something that exists', [
@@ -123,7 +124,7 @@ interface Operation {
 }
 
 /** What a processor of payments sends is not for clients to write. */
-const OF_OTHERS = ['receivePaymentNotice'];
+const OF_OTHERS = ['receivePaymentEvent'];
 
 const found = Object.values(contract.paths).flatMap((item) => {
   const { parameters: ofPath = [], ...methods } = item as unknown as Operation & Record<string, Operation>;
@@ -153,8 +154,8 @@ describe('strings of requests', () => {
   });
 });
 
-test('webhooks are told of every type of event that there is', () => {
-  const { items } = contract.components.schemas.WebhookTypes;
+test('webhooks can receive every type of event', () => {
+  const { items } = contract.components.schemas.WebhookEventTypes;
   const recorded = Object.keys(eventTypes).filter((type) => type !== 'webhook.test');
   expect(items.enum.toSorted()).toEqual(['*', ...recorded].toSorted());
 });

@@ -22,7 +22,7 @@ describe('/openapi.json', () => {
   });
 
   test('names BASE_URL where one is configured', async () => {
-    // The service does not tell where it listens, only what it was told to call itself.
+    // The service does not know its public address, only the configured one.
     const port = await freePort();
     await startTestService({
       PORT: String(port),
@@ -155,7 +155,10 @@ const specified: Readonly<Record<string, Specified>> = {
   },
 };
 
-/** The same section's guidance for clients, which lists what is sent; the answers are those of the operations beside them. */
+/**
+ * The same section's guidance for clients, which lists what is sent; the responses are those of the operations next to
+ * them.
+ */
 const guidance: Readonly<Record<string, Specified>> = {
   loginWithLicense: {
     method: 'POST',
@@ -343,7 +346,7 @@ function fieldsOf(schema: ContractSchema): Fields {
   );
 }
 
-/** Beside what is specified, only what is optional may be there. */
+/** Only optional members may be added to the specified ones. */
 function expectFields(actual: Fields, wanted: Fields): void {
   expect(actual).toMatchObject(wanted);
   const more = Object.entries(actual).filter(([name]) => !Object.hasOwn(wanted, name));
@@ -403,7 +406,7 @@ test.each(developersSide)(
   },
 );
 
-/** Operations that are nobody's but ours, beside those of the specification. */
+/** Operations of ours that the specification does not have. */
 const ADDED = /^\/api\/(v2\/(dev|client|admin|payments)|v1\/agent)\//;
 
 /** The specification gives it no success. */
@@ -431,8 +434,8 @@ test('a checkout is opened where and as the specification has it', () => {
   const found = operation('createCheckout');
   expect(found).toMatchObject({ method: 'POST', path: '/api/v1/checkout', bearer: true });
   expect(fieldsOf(found.requestBody!.schema)).toMatchObject({ plan_name: 'string', period: 'string?' });
-  const answer = fieldsOf(found.responses['200']!['application/json']!.schema);
-  expect(answer).toEqual({ status: 'string', url: 'uri', sessionId: 'string' });
+  const response = fieldsOf(found.responses['200']!['application/json']!.schema);
+  expect(response).toEqual({ status: 'string', url: 'uri', sessionId: 'string' });
 });
 
 test('the elements of the list of plans are as specified, and say what a pack adds', () => {

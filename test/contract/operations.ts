@@ -24,7 +24,7 @@ export interface RequestBody extends Content {
   readonly required: boolean;
 }
 
-/** An operation of the contract with what a test asks of it. */
+/** An operation of the contract with what a test needs. */
 export interface ContractOperation {
   readonly operationId: string;
   readonly method: string;
@@ -37,7 +37,7 @@ export interface ContractOperation {
   readonly schemes: readonly string[];
   /** What a developer's or a reseller's token must be allowed to do. */
   readonly scopes: readonly string[];
-  /** Whether it is refused to who acts with a token that was delegated to him. */
+  /** Whether it is refused to a caller with a delegated token. */
   readonly notDelegated: boolean;
   /** Whether it takes an `Idempotency-Key`. */
   readonly takesKey: boolean;
@@ -49,6 +49,8 @@ export interface ContractOperation {
   readonly rateLimit: string | undefined;
   readonly hashesPassword: boolean;
   /** How large a body may be, where it has a limit of its own. */
+  /** Whose login it is. */
+  readonly login: string | undefined;
   readonly maxBytes: number | undefined;
   readonly deprecated: boolean;
   /** Seconds that it may take. */
@@ -78,6 +80,7 @@ interface RawOperation {
   readonly 'x-signature'?: 'required' | 'optional';
   readonly 'x-rate-limit'?: string;
   readonly 'x-hashes-password'?: boolean;
+  readonly 'x-login'?: string;
   readonly 'x-max-bytes'?: number;
   readonly 'x-time-limit'?: number;
   readonly deprecated?: boolean;
@@ -131,6 +134,7 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
             .map(({ name, required }) => (required ? name : `${name}?`)),
           rateLimit: operation['x-rate-limit'],
           hashesPassword: operation['x-hashes-password'] === true,
+          login: operation['x-login'],
           maxBytes: operation['x-max-bytes'],
           deprecated: operation.deprecated ?? false,
           timeLimit: operation['x-time-limit'] ?? 5,
@@ -165,12 +169,12 @@ export function takesJson({ requestBody }: ContractOperation): boolean {
   return requestBody?.mediaType === 'application/json';
 }
 
-/** The status of the answer to a request that is right; undefined for an operation that only ever asks for a payment. */
+/** The status of the response to a valid request; undefined for an operation that only ever requests a payment. */
 export function successOf({ responses }: ContractOperation): string | undefined {
   return Object.keys(responses).find((status) => status.startsWith('2'));
 }
 
-/** The media types of an operation's successful answers. */
+/** The media types of an operation's successful responses. */
 export function successTypes({ responses }: ContractOperation): string[] {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   return [...new Set(successes.flatMap(([, content]) => Object.keys(content)))];

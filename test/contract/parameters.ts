@@ -5,12 +5,12 @@ import { ban, newApp, newDeveloper, newSession, type App, type Developer } from 
 import { authorize, newClient } from '../support/oauth.ts';
 import { operations, type ContractOperation } from './operations.ts';
 
-/** Somebody who owns what paths name, and may act upon it. */
+/** An owner of the resources that paths name, who may change them. */
 export interface Owner {
   readonly api: Api;
   readonly developer: Developer;
   readonly app: App;
-  /** What was made for him so far, by what it was made for. */
+  /** What was made for the owner so far, by purpose. */
   readonly made: Map<string, Promise<string>>;
 }
 
@@ -27,8 +27,8 @@ export async function newOwner(api: Api): Promise<Owner> {
 type Maker = (owner: Owner, prefix: string) => Promise<string>;
 
 /**
- * How to come by the values of path parameters. What is not in here is made as the contract's example says: by a POST to
- * the path before the parameter, whose answer names it, or by a PUT to the path itself.
+ * How to obtain the values of path parameters. By default a value is made as the contract's example shows: by a POST
+ * to the path before the parameter, whose response names it, or by a PUT to the path itself.
  */
 const makers: Readonly<Record<string, Maker>> = {
   app_id: async ({ app }) => app.app_id,
@@ -37,7 +37,7 @@ const makers: Readonly<Record<string, Maker>> = {
   user_id: async (owner, prefix) => {
     const { api, app } = owner;
     const { token, owner: user } = await newSession(api, app);
-    // A reseller's users are those of his keys.
+    // A reseller's users are those of the reseller's keys.
     if (prefix.startsWith('/api/v2/dev/reseller/')) {
       const license_key = idIn(await buyKey(owner), 'license_key');
       await api.activate(app.with({ username: user.username, license_key }));
@@ -72,7 +72,7 @@ const makers: Readonly<Record<string, Maker>> = {
   },
 };
 
-/** What no owner has, of a form that he could have. */
+/** Values of the right form that no owner has. */
 const ABSENT: Readonly<Record<string, string>> = { name: 'absent', file_name: 'absent.bin' };
 
 /**
@@ -160,7 +160,7 @@ export async function stockedReseller(owner: Owner): Promise<string> {
   });
 }
 
-/** What a reseller of the owner gets for his money. */
+/** The licenses that a reseller of the owner buys. */
 async function buyKey(owner: Owner): Promise<unknown> {
   const wanted = { app_id: owner.app.app_id, tier: 'Pro', duration_days: 30, amount: 1 };
   const token = await stockedReseller(owner);
@@ -215,23 +215,23 @@ function operationAt(method: string, path: string): ContractOperation | undefine
 /** Sends the contract's example to an address of the developer's side. */
 async function send({ api, developer }: Owner, method: string, path: string) {
   const { requestBody } = operationAt(method, path) ?? {};
-  const answer = await api.call(method, path, requestBody?.example, {
+  const response = await api.call(method, path, requestBody?.example, {
     token: developer.token,
     ...(requestBody && { headers: { 'content-type': requestBody.mediaType } }),
   });
-  if (answer.status >= 300) {
-    throw new Error(`${method} ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (response.status >= 300) {
+    throw new Error(`${method} ${path} returned ${response.status} ${JSON.stringify(response.body)}`);
   }
-  return answer;
+  return response;
 }
 
-/** The first member of a name in an answer, however deep. */
-function idIn(answer: unknown, name: string): string {
+/** The first member of a name in a response, however deep. */
+function idIn(response: unknown, name: string): string {
   const found: string[] = [];
-  JSON.stringify(answer, (member, value: unknown) => {
+  JSON.stringify(response, (member, value: unknown) => {
     if (member === name && typeof value === 'string') found.push(value);
     return value;
   });
-  if (found.length === 0) throw new Error(`no ${name} in ${JSON.stringify(answer)}`);
+  if (found.length === 0) throw new Error(`no ${name} in ${JSON.stringify(response)}`);
   return found[0]!;
 }

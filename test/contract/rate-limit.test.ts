@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import {
   newApp,
   newHwid,
@@ -35,7 +35,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 const wait = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
 
-const limitsOf = ({ headers }: Answer<object>) =>
+const limitsOf = ({ headers }: ApiResponse<object>) =>
   ['limit', 'remaining', 'reset', 'policy'].map((name) => headers.get(`ratelimit-${name}`));
 
 /** Requests of every operation that is limited, as they are refused for their members: what they count is the same. */
@@ -48,7 +48,7 @@ function send(
   body: object | string = { app_id: app.app_id },
   headers: Record<string, string> = {},
   { api } = limited,
-): Promise<Answer<{ code?: string; detail?: string; error?: string }>> {
+): Promise<ApiResponse<{ code?: string; detail?: string; error?: string }>> {
   return api.post(path, body, { headers: { 'x-forwarded-for': address, ...headers } });
 }
 
@@ -76,17 +76,17 @@ describe.each(limitedOperations.map((operation) => [operation.operationId, opera
   (_operationId, { path }) => {
     test('counts: the headers say how many are left, the fourth is refused until the window ends', async () => {
       const address = newAddress();
-      const answers = [];
+      const responses = [];
       for (let request = 0; request < 3; request += 1) {
-        answers.push(await send(path, address));
+        responses.push(await send(path, address));
         wait(10_000);
       }
-      expect(answers.map(limitsOf)).toEqual([
+      expect(responses.map(limitsOf)).toEqual([
         ['3', '2', '60', '3;w=60'],
         ['3', '1', '50', '3;w=60'],
         ['3', '0', '40', '3;w=60'],
       ]);
-      for (const { status } of answers) expect([400, 401]).toContain(status);
+      for (const { status } of responses) expect([400, 401]).toContain(status);
 
       for (let request = 0; request < 3; request += 1) {
         const refused = await send(path, address);
@@ -94,7 +94,7 @@ describe.each(limitedOperations.map((operation) => [operation.operationId, opera
         expect(refused.body).toMatchObject({
           status: 429,
           code: 'TOO_MANY_REQUESTS',
-          detail: 'More than 3 requests within 60 seconds.',
+          detail: 'The address has sent more than 3 requests within 60 seconds.',
         });
         expect(limitsOf(refused)).toEqual(['3', '0', '30', '3;w=60']);
         expect(refused.headers.get('retry-after')).toBe('30');
@@ -125,15 +125,15 @@ test.each(others.map((operation) => [operation.operationId, operation] as const)
     expect((await send('/api/v1/client/login', address)).status).toBe(429);
     for (let request = 0; request < 5; request += 1) {
       const body = requestBody && { app_id: app.app_id };
-      const answer = await limited.api.call(method, examplePath(path), body, {
+      const response = await limited.api.call(method, examplePath(path), body, {
         headers: {
           'x-forwarded-for': address,
           ...(requestBody && { 'content-type': requestBody.mediaType }),
         },
       });
-      expect(answer.status).not.toBe(429);
-      expect(limitsOf(answer)).toEqual([null, null, null, null]);
-      expect(answer.headers.get('retry-after')).toBeNull();
+      expect(response.status).not.toBe(429);
+      expect(limitsOf(response)).toEqual([null, null, null, null]);
+      expect(response.headers.get('retry-after')).toBeNull();
     }
   },
 );
@@ -141,7 +141,7 @@ test.each(others.map((operation) => [operation.operationId, operation] as const)
 describe('what is counted together', () => {
   const login = (address: string, body?: object, service = limited) =>
     send('/api/v1/client/login', address, body, {}, service);
-  const remaining = (answer: Answer<object>) => Number(answer.headers.get('ratelimit-remaining'));
+  const remaining = (response: ApiResponse<object>) => Number(response.headers.get('ratelimit-remaining'));
 
   test('the operations of one application', async () => {
     const address = newAddress();
@@ -154,7 +154,7 @@ describe('what is counted together', () => {
   test('what succeeds and what fails', async () => {
     const address = newAddress();
     const user = await newUser(generous.api, app);
-    const answers = [
+    const responses = [
       await login(address, app.with(user)),
       await login(address, app.with({ ...user, password: 'wrong' })),
       await login(address, {
@@ -164,8 +164,8 @@ describe('what is counted together', () => {
       }),
       await login(address, app.with(user)),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 429]);
-    expect(answers.map(remaining)).toEqual([2, 1, 0, 0]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 401, 401, 429]);
+    expect(responses.map(remaining)).toEqual([2, 1, 0, 0]);
   });
 
   test('applications for themselves: one cannot use up another one’s', async () => {
@@ -184,9 +184,9 @@ describe('what is counted together', () => {
 
   test('requests that name no application, as one', async () => {
     const address = newAddress();
-    const answers = [];
-    for (const body of [{}, { app_id: 7 }, { app_id: null }, {}]) answers.push(await login(address, body));
-    expect(answers.map(({ status }) => status === 429)).toEqual([false, false, false, true]);
+    const responses = [];
+    for (const body of [{}, { app_id: 7 }, { app_id: null }, {}]) responses.push(await login(address, body));
+    expect(responses.map(({ status }) => status === 429)).toEqual([false, false, false, true]);
     expect(remaining(await login(address, { app_id: 'app_x' }))).toBe(2);
     expect(remaining(await login(address, { app_id: 'app_y' }))).toBe(2);
     expect(remaining(await login(address))).toBe(2);
@@ -251,9 +251,9 @@ describe('what is counted together', () => {
 
   test('exactly, however many come at the same time', async () => {
     const address = newAddress();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => login(address)));
-    expect(answers.filter(({ status }) => status !== 429)).toHaveLength(3);
-    expect(answers.map(remaining).sort()).toEqual([...Array<number>(18).fill(0), 1, 2]);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => login(address)));
+    expect(responses.filter(({ status }) => status !== 429)).toHaveLength(3);
+    expect(responses.map(remaining).sort()).toEqual([...Array<number>(18).fill(0), 1, 2]);
   });
 });
 
@@ -303,15 +303,15 @@ describe('what never gets as far as an application', () => {
 test('the limit is 100 in 60 seconds unless it is set', async () => {
   const standard = await startTestService({ DATABASE_URL: databaseUrl, RATE_LIMIT: '' });
   const own = await newApp(generous.api);
-  const answer = await send('/api/v1/client/login', '', { app_id: own.app_id }, {}, standard);
-  expect(limitsOf(answer)).toEqual(['100', '99', '60', '100;w=60']);
+  const response = await send('/api/v1/client/login', '', { app_id: own.app_id }, {}, standard);
+  expect(limitsOf(response)).toEqual(['100', '99', '60', '100;w=60']);
 });
 
 test('the alternative preset', async () => {
   const preset = await startTestService({ DATABASE_URL: databaseUrl, RATE_LIMIT: '30/30' });
   const own = await newApp(generous.api);
-  const answer = await send('/api/v1/client/login', '', { app_id: own.app_id }, {}, preset);
-  expect(limitsOf(answer)).toEqual(['30', '29', '30', '30;w=30']);
+  const response = await send('/api/v1/client/login', '', { app_id: own.app_id }, {}, preset);
+  expect(limitsOf(response)).toEqual(['30', '29', '30', '30;w=30']);
 });
 
 describe('failures of one username', () => {
@@ -324,7 +324,7 @@ describe('failures of one username', () => {
     own: App,
     fields: { username: string; password: string; hwid: string },
     address: string,
-  ): Promise<Answer<{ code?: string; detail?: string }>> {
+  ): Promise<ApiResponse<{ code?: string; detail?: string }>> {
     const headers = { 'x-forwarded-for': address };
     if (version === 'v1') return behind.api.post('/api/v1/client/login', own.with(fields), { headers });
     const { username, password, hwid } = fields;
@@ -358,13 +358,13 @@ describe('failures of one username', () => {
     expect((await attempt(version, own, user, address)).status).toBe(200);
   });
 
-  test('are the same for a name that nobody has', async () => {
+  test('are the same for an unknown name', async () => {
     const own = await newApp(generous.api);
-    const nobody = { username: unique('nobody'), password: 'a password', hwid: newHwid() };
+    const signedOut = { username: unique('unknown'), password: 'a password', hwid: newHwid() };
     const address = newAddress();
     const statuses = [];
     for (let failure = 0; failure < FAILURES + 2; failure += 1) {
-      statuses.push((await attempt('v1', own, nobody, address)).status);
+      statuses.push((await attempt('v1', own, signedOut, address)).status);
     }
     expect(statuses).toEqual([...Array<number>(FAILURES).fill(401), 429, 429]);
   });
@@ -381,7 +381,7 @@ describe('failures of one username', () => {
     expect((await attempt('v1', own, { username, hwid, ...wrong }, address)).status).toBe(429);
   });
 
-  test('of somebody else never keep the owner out: not from elsewhere, and not from the same address', async () => {
+  test('of another client never lock the owner out: not from elsewhere, and not from the same address', async () => {
     const own = await newApp(generous.api);
     const user = await newUser(generous.api, own);
     const [attacker, home] = [newAddress(), newAddress()];
@@ -393,7 +393,7 @@ describe('failures of one username', () => {
     expect((await attempt('v1', own, user, attacker)).status).toBe(200);
   });
 
-  test('on the own machine, from elsewhere, lock nobody out', async () => {
+  test("on the user's own machine, from elsewhere, lock no one out", async () => {
     const own = await newApp(generous.api);
     const user = await newUser(generous.api, own);
     const stranger = newAddress();
@@ -408,13 +408,13 @@ describe('failures of one username', () => {
     const [first, second] = [await newApp(generous.api), await newApp(generous.api)];
     const user = await newUser(generous.api, first);
     await newUser(generous.api, second, user);
-    const neighbour = await newUser(generous.api, first);
+    const neighbor = await newUser(generous.api, first);
     const address = newAddress();
     for (let failure = 0; failure < FAILURES; failure += 1) {
       await attempt('v1', first, { ...user, ...wrong }, address);
     }
     expect((await attempt('v1', first, user, address)).status).toBe(429);
-    expect((await attempt('v1', first, neighbour, address)).status).toBe(200);
+    expect((await attempt('v1', first, neighbor, address)).status).toBe(200);
     expect((await attempt('v1', second, user, address)).status).toBe(200);
   });
 

@@ -1,9 +1,9 @@
 import { OpenAPIBackend, type Document, type Operation } from 'openapi-backend';
 import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
-import { redact, REDACTED, requestSchema, responseSchema } from '../../src/http/redaction.ts';
+import { redact, REDACTED, requestSchema, responseSchema } from '../../src/http/contract/redaction.ts';
 
-/** What is never seen, whatever it is a member of. */
+/** Secrets in any parent. */
 const SECRET = /^((.*_)?(secret|password|token|otp|credential|pin)|license_key|hwid|session_id|key)$/;
 
 interface Schema {
@@ -21,7 +21,7 @@ const backend = new OpenAPIBackend({
 await backend.init();
 const operations = backend.router.getOperations();
 
-/** The bodies of an operation: what it takes and what it answers with. */
+/** The bodies of an operation: its requests and responses. */
 const bodiesOf = (operation: Operation) => [
   { body: `${operation.operationId} request`, schema: requestSchema(operation) as Schema | undefined },
   ...Object.keys(operation.responses ?? {})
@@ -63,7 +63,7 @@ function openPlaces(schema: Schema | undefined, place = ''): string[] {
   ];
 }
 
-/** What must be marked for ever, operation by operation. What is added later is held by its name. */
+/** The permanent list of what is marked, operation by operation. Additions are checked by their names. */
 const MARKED: Readonly<Record<string, readonly string[]>> = {
   'loginUserV2 request': ['/hwid', '/password'],
   'loginUserV2 200': ['/token'],
@@ -92,7 +92,7 @@ const MARKED: Readonly<Record<string, readonly string[]>> = {
   'createLicenses 201': ['/licenses/*/license_key'],
   'listLicenses 200': ['/data/*/license_key'],
   'createBan request': ['/hwid'],
-  // Whoever has the address of a receiver can often write to it: a key is a part of it.
+  // Anyone with the address of a receiver can often write to it: a key is a part of it.
   'createWebhook request': ['/url'],
   'createWebhook 201': ['/secret', '/url'],
   'listWebhooks 200': ['/data/*/url'],

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { sendRaw } from '../assurance/support/raw.ts';
+import { sendRaw } from '../security/support/raw.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   ban,
@@ -30,13 +30,14 @@ interface Line {
 const bearer = { authorization: `Bearer ${METRICS_TOKEN}`, accept: '*/*' };
 const CHUNKED = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 const HANDSHAKE =
-  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
 
 const INFO = 30;
 const DEBUG = 20;
 
-/** The lines about answers. */
-function answers({ output }: ServiceProcess): Line[] {
+/** The lines about responses. */
+function responses({ output }: ServiceProcess): Line[] {
   return output()
     .stderr.split('\n')
     .filter((text) => text.startsWith('{') && text.endsWith('}'))
@@ -44,9 +45,9 @@ function answers({ output }: ServiceProcess): Line[] {
     .filter(({ msg }) => msg === 'answered');
 }
 
-/** The line about one answer. */
+/** The line about one response. */
 async function lineOf(service: ServiceProcess, headers: Headers): Promise<Line> {
-  const find = () => answers(service).filter((line) => line['request_id'] === headers.get('x-request-id'));
+  const find = () => responses(service).filter((line) => line['request_id'] === headers.get('x-request-id'));
   await expect.poll(() => find().length).toBe(1);
   return find()[0]!;
 }
@@ -67,13 +68,13 @@ describe('at level info', async () => {
     ['/oauth/authorize/its-cookie', '/oauth/authorize/[redacted]'],
     ['/oauth/device/its-cookie', '/oauth/device/[redacted]'],
     ['/oauth/device/authorize', '/oauth/device/authorize'],
-  ])('the address of a page that waits for somebody is a secret: %s', async (address, path) => {
+  ])('the address of a page that waits for a person is a secret: %s', async (address, path) => {
     const { headers } = await fetch(`${api.baseUrl}${address}`);
     expect(await lineOf(service, headers)).toMatchObject({ path });
     expect(service.output().stderr).not.toContain('its-cookie');
   });
 
-  test('every refused request has one line: who asked for what, and why not', async () => {
+  test('every refused request has one line: the caller, the request and the reason', async () => {
     const { headers } = await api.post('/api/v1/client/login', app.with({ username: 'ada' }));
     expect(await lineOf(service, headers)).toEqual({
       level: INFO,
@@ -100,7 +101,7 @@ describe('at level info', async () => {
     });
   });
 
-  test.each<[string, string, { status: number; operation?: string; [field: string]: unknown }]>([
+  test.each<[string, string, { status: number; operation?: string; [field: string]: unknown }, string?]>([
     ['no HTTP', 'garbage\r\n\r\n', { status: 400, code: 'MALFORMED_REQUEST' }],
     ['too many headers', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, { status: 431 }],
     ['another host', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', { status: 405, method: 'CONNECT' }],
@@ -123,16 +124,17 @@ describe('at level info', async () => {
       'a chunk that is too large for MCP',
       `POST /mcp HTTP/1.1\r\nHost: a\r\n${CHUNKED}40000\r\n`,
       { status: 413, method: 'POST', path: '/mcp' },
+      'mcp',
     ],
-  ])('also where no response of Node is left to give: %s', async (_name, request, expected) => {
-    const { status, operation = 'none' } = expected;
+  ])('also where no response of Node is left to give: %s', async (_name, request, expected, label) => {
+    const { status, operation = label ?? 'none' } = expected;
     const key = new RegExp(`_duration_seconds_count{operation="${operation}",status="${status}"} (\\d+)`);
     const counted = async () => {
       const response = await fetch(`${api.baseUrl}/metrics`, { headers: bearer });
       return Number(key.exec(await response.text())?.[1] ?? 0);
     };
     const before = await counted();
-    const [response] = (await sendRaw(api.baseUrl, request)).answers;
+    const [response] = (await sendRaw(api.baseUrl, request)).responses;
     expect(await lineOf(service, response!.headers)).toMatchObject({
       ...expected,
       level: INFO,
@@ -151,7 +153,9 @@ describe('at level info', async () => {
     const { headers } = await api.init(app.with({}));
     const refused = await api.post('/api/v1/client/init', {});
     await lineOf(service, refused.headers);
-    expect(answers(service).filter((line) => line['request_id'] === headers.get('x-request-id'))).toEqual([]);
+    expect(responses(service).filter((line) => line['request_id'] === headers.get('x-request-id'))).toEqual(
+      [],
+    );
   });
 });
 
@@ -167,7 +171,7 @@ describe('at level debug', async () => {
   const service = await start('debug');
   const { api } = service;
 
-  test('every answer has a line, with what may be seen of request and answer', async () => {
+  test('every response has a line, with the visible parts of request and response', async () => {
     const app = await newApp(api);
     const { headers } = await api.init(app.with({ version: '1.2.3' }));
     const line = await lineOf(service, headers);
@@ -188,7 +192,7 @@ describe('at level debug', async () => {
   });
 
   test(
-    'nothing secret is in the log, of no operation, however its members are spelt',
+    'the log contains no secret of any operation, however its members are spelled',
     { timeout: 60_000 },
     async () => {
       const secrets = new Set<string>([METRICS_TOKEN, MASTER_KEY]);
@@ -261,10 +265,10 @@ describe('at level debug', async () => {
         `{"secret":"${word}\\ud800"}`,
       ];
       for (const { method, path, requestBody } of operations) {
-        // What would delete what the others need is asked for something that does not exist.
+        // A request that would delete what others need names something that does not exist.
         const example = examplePath(path);
         const url = method === 'DELETE' ? example : example.replace(/app_[0-9a-z]+/, app.app_id);
-        // A token that ends with it is nobody else's.
+        // A token that ends with it, and that no other test uses.
         const acting =
           path === '/api/v2/dev/logout' ? keep((await newDeveloper(api)).token) : developer.token;
         for (const token of [acting, login.token, undefined]) {
@@ -295,7 +299,7 @@ describe('at level debug', async () => {
       await lineOf(service, last.headers);
 
       const { stdout, stderr } = service.output();
-      const seen = new Set(answers(service).map((line) => line['operation']));
+      const seen = new Set(responses(service).map((line) => line['operation']));
       expect([...seen].filter(Boolean).sort()).toEqual(
         operations.map(({ operationId }) => operationId).sort(),
       );
@@ -306,7 +310,7 @@ describe('at level debug', async () => {
   );
 });
 
-/** Whatever an answer shows once: its members of these names. */
+/** What a response shows once: its members of these names. */
 function secretsIn(body: unknown): string[] {
   const found: string[] = [];
   JSON.stringify(body ?? null, (name, value: unknown) => {

@@ -104,11 +104,11 @@ async function call(
     .replace('{name}', 'motd')
     .replace('{file_name}', 'setup.exe');
   const token = method === 'GET' ? program.token : undefined;
-  const answer = await api.call<{ code?: string }>(method, at, body, { token, headers });
-  return answer.status < 300 ? 'ok' : `${answer.status} ${answer.body.code}`;
+  const response = await api.call<{ code?: string }>(method, at, body, { token, headers });
+  return response.status < 300 ? 'ok' : `${response.status} ${response.body.code}`;
 }
 
-test('every operation that a program sends is decided upon', () => {
+test('every operation that a program sends is listed', () => {
   expect(Object.keys(MEANINGS).sort()).toEqual(ofPrograms.map(({ operationId }) => operationId).sort());
 });
 
@@ -166,7 +166,7 @@ test('MQTT under require_signatures: a session is its password', async () => {
   expect(await listening.subscribe(`latchkey/v2/apps/${app.app_id}/events`)).toEqual([1]);
 });
 
-test('what is refused for want of a signature is refused after the session is found: it tells of no other', async () => {
+test('a missing signature is refused after the session is found, and reveals no other session', async () => {
   const { app } = await newProgram();
   const { body } = await api.verify({ app_id: app.app_id, token: 'x'.repeat(22) });
   expect(body.code).toBe('SESSION_INVALID');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { PAGE_ROUTES } from '../../src/http/pages.ts';
+import { PAGE_ROUTES } from '../../src/http/pages/pages.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService } from '../support/processes.ts';
 import { MASTER_KEY } from '../support/service.ts';
@@ -85,7 +85,7 @@ test('no spelling of an address that has a secret in it writes the secret into t
   ).toEqual([]);
 });
 
-test('a page whose address is a secret tells no other site of it', async () => {
+test('a page with a secret address does not reveal it to other sites', async () => {
   const routes = PAGE_ROUTES.filter((route) => route.includes(':') && route !== '/errors/:slug');
   const told = await Promise.all(
     routes.map(async (route) => {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { newApp, newHwid, newNonce, newUser, signed, type App } from '../support/fixtures.ts';
 import { boundRequestSignatureOf, boundSignatureOf, signatureOf } from '../support/response-signature.ts';
 import { startTestService } from '../support/service.ts';
@@ -38,11 +38,11 @@ function send(
   app: App,
   body: object | string,
   headers: Record<string, string> | undefined = signed(app, body, { at: clock.now() })[1],
-): Promise<Answer<{ code?: string; signature?: string }>> {
+): Promise<ApiResponse<{ code?: string; signature?: string }>> {
   return api.post(path, typeof body === 'string' ? body : JSON.stringify(body), { headers });
 }
 
-const code = ({ body }: Answer<{ code?: string }>) => body.code;
+const code = ({ body }: ApiResponse<{ code?: string }>) => body.code;
 
 test('every operation that takes signatures is tried here', () => {
   expect(Object.keys(bodies).sort()).toEqual(signable.map(({ operationId }) => operationId).sort());
@@ -111,9 +111,9 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       const body = await newBody(app);
       await app.patch({ status: 'disabled' });
       // Logging out is always possible.
-      const answer = await send(path, app, body);
-      if (operationId === 'logoutUserV2') expect(answer.status).toBe(200);
-      else expect(code(answer)).toBe('APPLICATION_INACTIVE');
+      const response = await send(path, app, body);
+      if (operationId === 'logoutUserV2') expect(response.status).toBe(200);
+      else expect(code(response)).toBe('APPLICATION_INACTIVE');
       const absent = { ...body, app_id: 'app_01kazm4q7ffx8v5t2w9y3b6n1c' };
       expect(code(await send(path, app, absent))).toBe('INVALID_APP_CREDENTIALS');
     });
@@ -121,7 +121,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
     test.each([
       ['NUL', 'a\u0000b'],
       ['characters of two UTF-16 units', '🦊'.repeat(40)],
-    ])('of an app_id that can be none is refused: %s', async (_what, app_id) => {
+    ])('of an impossible app_id is refused: %s', async (_what, app_id) => {
       const app = await newApp(api);
       const body = { ...(await newBody(app)), app_id };
       for (const headers of [undefined, {}]) {
@@ -160,16 +160,16 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
         const app = await newApp(api);
         const body = await newBody(app);
         const text = JSON.stringify(body, null, 1);
-        const answer = await send(path, app, text, sign(app, text));
-        expect(answer.status).toBe(200);
+        const response = await send(path, app, text, sign(app, text));
+        expect(response.status).toBe(200);
         const bound = { operation: operationId, body: text };
-        expect(answer.body.signature).toBe(boundSignatureOf(app, bound, body.nonce, answer.body));
-        expect(answer.body.signature).not.toBe(signatureOf(app, body.nonce, answer.body));
-        expect(answer.headers.get('x-signature-version')).toBe('2');
+        expect(response.body.signature).toBe(boundSignatureOf(app, bound, body.nonce, response.body));
+        expect(response.body.signature).not.toBe(signatureOf(app, body.nonce, response.body));
+        expect(response.headers.get('x-signature-version')).toBe('2');
         expect(code(await send(path, app, text, sign(app, text)))).toBe('NONCE_REUSED');
       });
 
-      test('is not what a request gets that asks for version 1, or for none', async () => {
+      test('is not used for a request of version 1, or without a version', async () => {
         const app = await newApp(api);
         for (const version of [undefined, '1']) {
           const body = await newBody(app);
@@ -177,9 +177,9 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
             ...signed(app, body, { at: clock.now() })[1],
             ...(version !== undefined && { 'x-signature-version': version }),
           };
-          const answer = await send(path, app, body, headers);
-          expect(answer.body.signature).toBe(signatureOf(app, body.nonce, answer.body));
-          expect(answer.headers.get('x-signature-version')).toBe('1');
+          const response = await send(path, app, body, headers);
+          expect(response.body.signature).toBe(signatureOf(app, body.nonce, response.body));
+          expect(response.headers.get('x-signature-version')).toBe('1');
         }
       });
 
@@ -222,13 +222,13 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       });
 
       test.each(['', '0', '3', '02', '2.0', 'v2', '1, 2', '2, 2', 'x'.repeat(4_000)])(
-        'is told from a version that does not exist: %s',
+        'refuses a version that does not exist: %s',
         async (version) => {
           const app = await newApp(api);
           const body = await newBody(app);
           for (const headers of [sign(app, body), {}]) {
-            const answer = await send(path, app, body, { ...headers, 'x-signature-version': version });
-            expect([answer.status, code(answer)]).toEqual([400, 'SIGNATURE_VERSION_UNSUPPORTED']);
+            const response = await send(path, app, body, { ...headers, 'x-signature-version': version });
+            expect([response.status, code(response)]).toEqual([400, 'SIGNATURE_VERSION_UNSUPPORTED']);
           }
           expect((await send(path, app, body)).status).toBe(200);
         },
@@ -258,22 +258,23 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
       expect((await send(path, app, after, {})).status).toBe(200);
     });
 
-    test('gets version 2 alone while bind_responses is on, and what it asks for while it is off', async () => {
+    test('gets version 2 alone while bind_responses is on, and the requested version while it is off', async () => {
       const app = await newApp(api);
       for (const bind_responses of [true, false]) {
         await app.patch({ bind_responses });
-        for (const asked of [undefined, '1', '2']) {
+        for (const requested of [undefined, '1', '2']) {
           const nonce = newNonce();
           const body = JSON.stringify({ ...(await newBody(app)), nonce });
-          const headers: Record<string, string> = asked === undefined ? {} : { 'x-signature-version': asked };
-          const answer = await send(path, app, body, headers);
-          const version = bind_responses || asked === '2' ? '2' : '1';
-          expect(answer.headers.get('x-signature-version')).toBe(version);
+          const headers: Record<string, string> =
+            requested === undefined ? {} : { 'x-signature-version': requested };
+          const response = await send(path, app, body, headers);
+          const version = bind_responses || requested === '2' ? '2' : '1';
+          expect(response.headers.get('x-signature-version')).toBe(version);
           const bound = { operation: operationId, body };
-          expect(answer.body.signature).toBe(
+          expect(response.body.signature).toBe(
             version === '2'
-              ? boundSignatureOf(app, bound, nonce, answer.body)
-              : signatureOf(app, nonce, answer.body),
+              ? boundSignatureOf(app, bound, nonce, response.body)
+              : signatureOf(app, nonce, response.body),
           );
         }
       }
@@ -281,7 +282,7 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
       expect(code(refused)).toBe('VALIDATION_FAILED');
     });
 
-    test('spends no nonce: nobody has vouched for it', async () => {
+    test('spends no nonce: it is not authenticated', async () => {
       const app = await newApp(api);
       const nonce = newNonce();
       expect((await send(path, app, { ...(await newBody(app)), nonce }, {})).status).toBe(200);
@@ -291,7 +292,7 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
   },
 );
 
-test('operations that take no signatures take no notice of the headers', async () => {
+test('operations without signatures ignore the headers', async () => {
   const app = await newApp(api);
   await app.patch({ require_signatures: true });
   const user = await newUser(api, app);

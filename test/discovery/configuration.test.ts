@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
-import { createAddresses } from '../../src/addresses/addresses.ts';
-import { createDiscovery, type Discovery } from '../../src/discovery/discovery.ts';
+import { createAddresses } from '../../src/foundation/addresses/addresses.ts';
+import { createDiscovery, type Discovery } from '../../src/access/discovery/discovery.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
@@ -54,7 +54,7 @@ describe('issuers of agents', () => {
     expect(text).toContain('application/secevent+jwt');
   });
 
-  test('are not where there are none', async () => {
+  test('are absent where none are configured', async () => {
     const metadata = await read(alone, METADATA);
     expect(metadata).not.toHaveProperty('authorization_grant_profiles_supported');
     expect(metadata).toMatchObject({
@@ -87,7 +87,7 @@ describe('two hosts', () => {
     ['api.example.com', HOSTS.baseUrl],
     ['elsewhere.example', HOSTS.baseUrl],
     [undefined, HOSTS.baseUrl],
-  ])('asked as %s the resource is %s', async (host, resource) => {
+  ])('requested as %s the resource is %s', async (host, resource) => {
     expect(await read(alone, RESOURCE, host)).toMatchObject({
       resource,
       authorization_servers: [HOSTS.baseUrl],

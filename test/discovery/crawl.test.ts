@@ -39,7 +39,7 @@ test('every address of ours that is named anywhere leads somewhere', async () =>
   for (let address = waiting.shift(); address !== undefined; address = waiting.shift()) {
     const response = await fetch(address, { redirect: 'manual' });
     const text = await response.text();
-    // Where only POST is taken there is something; the answer to a GET says so.
+    // A path that takes only POST exists; the response to a GET shows that.
     if (response.status === 404 || response.status >= 500) lost.push(`${response.status} ${address}`);
     if (address.endsWith('/openapi.json') || !response.ok) continue;
     for (const next of addressesIn(text, address)) {
@@ -70,7 +70,7 @@ describe('what is advertised is there', async () => {
 
   test('every grant type is known at the token endpoint, and no other is', async () => {
     const errorOf = async (grantType: string) => {
-      const body = new URLSearchParams({ grant_type: grantType, client_id: 'nobody' });
+      const body = new URLSearchParams({ grant_type: grantType, client_id: 'unknown' });
       const response = await fetch(metadata['token_endpoint']!, { method: 'POST', body });
       return ((await response.json()) as { error: string }).error;
     };
@@ -94,8 +94,8 @@ describe('what is advertised is there', async () => {
       scopes: metadata['scopes_supported'],
       token_endpoint_auth_method: 'client_secret_basic',
     };
-    const answer = await api.post('/api/v2/dev/oauth-clients', client, { token });
-    expect(answer.body).toMatchObject({ scopes: metadata['scopes_supported'] });
+    const response = await api.post('/api/v2/dev/oauth-clients', client, { token });
+    expect(response.body).toMatchObject({ scopes: metadata['scopes_supported'] });
   });
 
   test.each(agentAuth.anonymous.credential_types_supported)('an anonymous agent gets a %s', async (type) => {
@@ -105,7 +105,7 @@ describe('what is advertised is there', async () => {
   });
 
   test.each(agentAuth.identity_assertion.credential_types_supported)(
-    'an agent of somebody can ask for a %s',
+    'an agent of a developer can request a %s',
     async (type) => {
       const { status, body } = await register({
         type: 'identity_assertion',
@@ -163,7 +163,7 @@ test('where issuers are trusted their assertions are advertised, and known at bo
   });
   const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
   expect(metadata.grant_types_supported).toContain(grantType);
-  const body = new URLSearchParams({ grant_type: grantType, client_id: 'nobody', assertion: 'e30.e30.' });
+  const body = new URLSearchParams({ grant_type: grantType, client_id: 'unknown', assertion: 'e30.e30.' });
   const refused = await fetch(metadata.token_endpoint, { method: 'POST', body });
   expect(await refused.json()).toMatchObject({ error: 'invalid_client' });
   const registered = await trusting.post('/api/v1/agent/register', {

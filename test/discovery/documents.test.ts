@@ -65,7 +65,7 @@ describe('protected resources (RFC 9728)', () => {
     }
   });
 
-  test('has the scopes that its operations ask for, of those that are granted', async () => {
+  test('lists the scopes that its operations require, among those that can be granted', async () => {
     const { scopes_supported: granted } = await read(`${baseUrl}/.well-known/oauth-authorization-server`);
     const api = await discover(baseUrl);
     expect(api.scopes_supported).toEqual(['read', 'write', 'auth:dev', 'agent:register', 'agent:execute']);
@@ -159,7 +159,7 @@ describe('what is said of MCP', () => {
     );
   });
 
-  test('is in the manifest what the endpoint itself says to whoever connects', async () => {
+  test('matches what the endpoint reports to clients that connect', async () => {
     const manifest = await read(`${webUrl}/.well-known/mcp/manifest.json`);
     const { body } = await api.post<{ token: string }>('/api/v2/dev/register', {
       email: 'ada@example.com',
@@ -236,5 +236,5 @@ test('the event has a schema that takes what is sent, and what issuers send', as
   const sent = { agent_id: 'agt_1', initiating_entity: 'user', event_timestamp: 1_795_255_200 };
   expect(validate(sent)).toBe(true);
   expect(validate({})).toBe(true);
-  expect(validate({ ...sent, initiating_entity: 'nobody' })).toBe(false);
+  expect(validate({ ...sent, initiating_entity: 'unknown' })).toBe(false);
 });

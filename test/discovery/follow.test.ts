@@ -6,7 +6,7 @@ import { MASTER_KEY } from '../support/service.ts';
 import { claimMailTo } from './support/person.ts';
 import { openShell, shellBlocks } from './support/shell.ts';
 
-// The guides ask the machine for the time, so the service must run by the same clock.
+// The guides read the time of the machine, so the service must run by the same clock.
 const dataDir = await temporaryFolder(afterAll);
 const { api } = await spawnService(
   { DATA_DIR: dataDir, DATABASE_URL: await createTestDatabase(), MASTER_KEY },
@@ -16,16 +16,16 @@ const { baseUrl } = api;
 
 const readDocument = async (path: string) => (await fetch(baseUrl + path)).text();
 
-type Answer = Record<string, unknown>;
+type JsonBody = Record<string, unknown>;
 
 /**
- * Does what a document says: runs its blocks one after the other, with the two values in the place of its own that it tells to
- * set. The person does his part when the code is asked for.
- * @returns what the blocks have answered; one that answers no JSON as text
+ * Follows a document: runs its blocks one after another, with two values replaced as it instructs. The person does
+ * their part when the code is requested.
+ * @returns the output of each block, as text if it is not JSON
  */
-async function follow(markdown: string, email: string): Promise<(Answer | string)[]> {
+async function follow(markdown: string, email: string): Promise<(JsonBody | string)[]> {
   const shell = openShell(await temporaryFolder());
-  const answers: (Answer | string)[] = [];
+  const responses: (JsonBody | string)[] = [];
   for (const block of shellBlocks(markdown)) {
     let literal = block.replace(/^EMAIL=.*$/m, `EMAIL=${email}`);
     if (/^OTP=/m.test(literal)) {
@@ -33,19 +33,19 @@ async function follow(markdown: string, email: string): Promise<(Answer | string
       literal = literal.replace(/^OTP=.*$/m, `OTP=${otp}`);
     }
     const printed = await shell.run(literal);
-    answers.push(printed.startsWith('{') ? (JSON.parse(printed) as Answer) : printed);
+    responses.push(printed.startsWith('{') ? (JSON.parse(printed) as JsonBody) : printed);
   }
-  return answers;
+  return responses;
 }
 
 describe('SKILL.md', () => {
-  test('leads whoever does what it says from nothing to a desktop program', async () => {
-    const answers = await follow(
+  test('leads a reader who follows it to a desktop program', async () => {
+    const responses = await follow(
       await readDocument('/.well-known/agent-skills/auth/SKILL.md'),
       'grace@example.com',
     );
     const [sandbox, verified, registered, held, initiated, claimed, me, app, licenses, tools, ...program] =
-      answers as Answer[];
+      responses as JsonBody[];
     expect(sandbox).toMatchObject({ status: 'success', sandbox: true });
     expect(verified).toMatchObject({ status: 'success', valid: true });
     expect(registered).toMatchObject({ registration_type: 'anonymous', credential_type: 'ephemeral_key' });
@@ -65,16 +65,16 @@ describe('SKILL.md', () => {
     expect(logout).toMatchObject({ status: 'success' });
     expect(mistake).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ pointer: '/token' }] });
     expect(revoked).toMatchObject({ status: 'success' });
-    expect(answers).toHaveLength(17);
+    expect(responses).toHaveLength(17);
     const credential = String(registered!['credential']);
     expect((await api.call('GET', '/api/v2/dev/me', undefined, { token: credential })).status).toBe(401);
   }, 60_000);
 });
 
 describe('auth.md', () => {
-  test('leads whoever does what it says to a credential and back', async () => {
-    const answers = (await follow(await readDocument('/auth.md'), 'linus@example.com')) as Answer[];
-    const [registered, claimed, me, anonymous, held, revoked] = answers;
+  test('leads a reader who follows it to a credential and its revocation', async () => {
+    const responses = (await follow(await readDocument('/auth.md'), 'linus@example.com')) as JsonBody[];
+    const [registered, claimed, me, anonymous, held, revoked] = responses;
     expect(registered).toMatchObject({ registration_type: 'email-verification' });
     expect(registered).not.toHaveProperty('credential');
     expect(claimed).toMatchObject({ status: 'claimed', credential_type: 'bearer_token' });
@@ -82,7 +82,7 @@ describe('auth.md', () => {
     expect(anonymous).toMatchObject({ credential_type: 'ephemeral_key' });
     expect(held).toMatchObject({ claimed: false });
     expect(revoked).toMatchObject({ status: 'success' });
-    expect(answers).toHaveLength(6);
+    expect(responses).toHaveLength(6);
     const credential = String(claimed!['credential']);
     expect((await api.call('GET', '/api/v2/dev/me', undefined, { token: credential })).status).toBe(401);
   }, 60_000);

@@ -25,10 +25,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(TYPES))('%s', (path, type) => {
-  const ask = (init: RequestInit = {}) => fetch(baseUrl + path, init);
+  const request = (init: RequestInit = {}) => fetch(baseUrl + path, init);
 
-  test('is there for anybody, of any origin, and may be kept for five minutes', async () => {
-    const response = await ask({ headers: { origin: 'https://elsewhere.example' } });
+  test('is served to every origin, and may be cached for five minutes', async () => {
+    const response = await request({ headers: { origin: 'https://elsewhere.example' } });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe(type);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -42,21 +42,21 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     expect(response.headers.get('etag')).toBe(`"${createHash('sha256').update(text).digest('base64url')}"`);
   });
 
-  test('is not sent again to whoever has it', async () => {
-    const etag = (await ask()).headers.get('etag')!;
+  test('is not sent again to a client that has it', async () => {
+    const etag = (await request()).headers.get('etag')!;
     for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const response = await ask({ headers: { 'if-none-match': sent } });
+      const response = await request({ headers: { 'if-none-match': sent } });
       expect(response.status, sent).toBe(304);
       expect(await response.text()).toBe('');
       expect(response.headers.get('etag')).toBe(etag);
       expect(response.headers.get('cache-control')).toBe('public, max-age=300');
       expect(response.headers.get('access-control-allow-origin')).toBe('*');
     }
-    expect((await ask({ headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    expect((await request({ headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
   test('has a head', async () => {
-    const [get, head] = [await ask(), await ask({ method: 'HEAD' })];
+    const [get, head] = [await request(), await request({ method: 'HEAD' })];
     expect(head.status).toBe(200);
     expect(await head.text()).toBe('');
     for (const name of ['content-type', 'etag', 'cache-control', 'access-control-allow-origin']) {
@@ -65,13 +65,13 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(await get.text())));
   });
 
-  test('lets browsers ask with headers of their own', async () => {
+  test('lets browsers send their own headers', async () => {
     const headers = {
       origin: 'https://elsewhere.example',
       'access-control-request-method': 'GET',
       'access-control-request-headers': 'mcp-protocol-version',
     };
-    const response = await ask({ method: 'OPTIONS', headers });
+    const response = await request({ method: 'OPTIONS', headers });
     expect(response.status).toBe(204);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('access-control-allow-methods')).toContain('GET');
@@ -81,7 +81,7 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
 
   test('takes nothing else', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-      const response = await ask({ method });
+      const response = await request({ method });
       expect(response.status, method).toBe(405);
       expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
       expect(await response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });

@@ -70,7 +70,7 @@ describe('canonicalAddress', () => {
     '%eth0',
     '\u0000',
     '２０３.0.113.7',
-  ])('%j is none', (text) => {
+  ])('%j is not an address', (text) => {
     expect(canonicalAddress(text)).toBeUndefined();
   });
 
@@ -124,11 +124,11 @@ describe('addressBlock', () => {
 
   test('of two IPv6 addresses is the same exactly when their first 64 bits are', () => {
     check([groups, groups], (first, second) => {
-      const neighbour = [...first.slice(0, 4), ...second.slice(4)];
+      const neighbor = [...first.slice(0, 4), ...second.slice(4)];
       const stranger = [...first.slice(0, 3), first[3]! ^ 1, ...first.slice(4)];
-      fc.pre(![first, neighbour, stranger].some(isMapped));
+      fc.pre(![first, neighbor, stranger].some(isMapped));
       const blockOf = (parts: readonly number[]) => addressBlock(canonicalAddress(written(parts))!);
-      expect(blockOf(neighbour)).toBe(blockOf(first));
+      expect(blockOf(neighbor)).toBe(blockOf(first));
       expect(blockOf(stranger)).not.toBe(blockOf(first));
     });
   });
@@ -180,7 +180,7 @@ describe('canonicalNetwork', () => {
     '::ffff:203.0.113.0/95',
     '::ffff:203.0.113.1/120',
     '::ffff:0:0/0',
-  ])('%j is none', (text) => {
+  ])('%j is not valid', (text) => {
     expect(canonicalNetwork(text)).toBeUndefined();
   });
 

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { claimState, codeFrom, isCodeLive, mailDue, readCode } from '../../src/agents/claim-state.ts';
-import { keptFor } from '../../src/agents/issuer-state.ts';
+import {
+  claimState,
+  codeFrom,
+  isCodeLive,
+  mailDue,
+  readCode,
+} from '../../src/access/agents/claims/claim-state.ts';
+import { keptFor } from '../../src/access/agents/issuer-state.ts';
 
 const now = new Date('2026-11-21T10:00:00.000Z');
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 
-test('a code is six digits, whatever the bytes are, and all of them are as likely', () => {
+test('a code is six digits for any bytes, and all codes are equally likely', () => {
   expect(codeFrom(Buffer.alloc(8))).toBe('000000');
   expect(codeFrom(Buffer.alloc(8, 0xff))).toMatch(/^\d{6}$/);
   const low = Buffer.alloc(8);

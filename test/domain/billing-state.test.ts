@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isInForce, isReversed, unitsDue, type Reversal } from '../../src/billing/billing-state.ts';
+import { isInForce, isReversed, unitsDue, type Reversal } from '../../src/commerce/billing/billing-state.ts';
 import { endOfPeriod } from '../../src/platform/calendar-state.ts';
-import { choosePlan } from '../../src/plans/plan-state.ts';
+import { choosePlan } from '../../src/accounts/plans/plan-state.ts';
 
 const amounts = fc.integer({ min: 1, max: 999_999_999_999_999 });
 const of = (refunded_minor: number, dispute: Reversal['dispute'] = null): Reversal => ({
@@ -46,7 +46,7 @@ describe('what of a pack is due', () => {
   });
 });
 
-test('a payment of nothing is never given back', () => {
+test('a payment of zero is never refunded', () => {
   expect(isReversed(0, of(0))).toBe(false);
   expect(isReversed(0, of(0, 'open'))).toBe(true);
 });

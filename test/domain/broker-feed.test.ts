@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { PublishedEvent, Taken } from '../../src/events/events.ts';
+import type { PublishedEvent, ConsumedEvents } from '../../src/foundation/events/events.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { createBrokerFeed } from '../../src/relay/broker-feed.ts';
+import { createBrokerFeed } from '../../src/messaging/relay/broker-feed.ts';
 
 const eventOf = (appId: string, position: number): PublishedEvent => ({
   eventId: `evt_${position}`,
@@ -23,7 +23,7 @@ async function feed(events: readonly PublishedEvent[], refuses: (topic: string) 
   let woken = () => {};
   const { start } = createBrokerFeed({
     events: {
-      async forBroker(take: (some: readonly PublishedEvent[]) => Promise<Taken>) {
+      async forBroker(take: (some: readonly PublishedEvent[]) => Promise<ConsumedEvents>) {
         const { done, refused: some = new Map<string, string>() } = await take(left);
         for (const [id, reason] of some) refused.set(id, reason);
         left = left.slice(done);

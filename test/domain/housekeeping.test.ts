@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startHousekeeping } from '../../src/housekeeping.ts';
+import { startHousekeeping } from '../../src/app/housekeeping.ts';
 import type { Services } from '../../src/services.ts';
 
 type Part = () => Promise<unknown>;
@@ -13,8 +13,8 @@ function servicesWith(parts: Readonly<Record<string, Part>>): Services {
   return new Proxy({}, { get: (_, service) => serviceOf(String(service)) }) as Services;
 }
 
-/** Keeps house until the test ends. */
-function keepHouse(parts: Readonly<Record<string, Part>>, pauseMs?: number) {
+/** Runs housekeeping until the test ends. */
+function runHousekeeping(parts: Readonly<Record<string, Part>>, pauseMs?: number) {
   const lines: { chore: string; rows?: number; err?: Error }[] = [];
   const log = (line: (typeof lines)[number]) => void lines.push(line);
   const logger = { info: log, warn: log } as never;
@@ -23,13 +23,13 @@ function keepHouse(parts: Readonly<Record<string, Part>>, pauseMs?: number) {
   return { lines, stop };
 }
 
-test('each chore does a part in its turn, and tells once what it has cleared', async () => {
+test('each chore does a part in rotation, and reports once what it has cleared', async () => {
   const done: string[] = [];
   const chore = (name: string, parts: number[]) => async () => {
     done.push(name);
     return parts.shift() ?? 0;
   };
-  const { lines } = keepHouse({
+  const { lines } = runHousekeeping({
     'sessions.clearExpired': chore('sessions', [1000, 1000, 7]),
     'signatures.clearExpired': chore('nonces', [1000]),
     'events.clearExpired': chore('events', [5, 5]),
@@ -46,18 +46,18 @@ test('each chore does a part in its turn, and tells once what it has cleared', a
   ]);
 });
 
-test('however long one goes on, the others are asked again after the pause', async () => {
-  let asked = 0;
+test('however long one continues, the others run again after the pause', async () => {
+  let requested = 0;
   let cleared = 0;
-  const { lines } = keepHouse(
+  const { lines } = runHousekeeping(
     {
       'sessions.clearExpired': async () => {
-        asked += 1;
+        requested += 1;
         return 0;
       },
       'applications.nextDeleted': async () => {
         await turn();
-        return asked < 3 ? 'app_1' : undefined;
+        return requested < 3 ? 'app_1' : undefined;
       },
       'users.clearOf': async () => {
         cleared += 1;
@@ -71,15 +71,15 @@ test('however long one goes on, the others are asked again after the pause', asy
   expect(lines).toEqual([{ chore: 'deleted applications', rows: cleared }]);
 });
 
-test('one that fails tells what it had cleared, waits for the pause and holds up no other', async () => {
-  const err = new Error('the database is away');
-  const answers = [10, err, 10];
+test('one that fails reports what it had cleared, waits for the pause and delays no other', async () => {
+  const err = new Error('the database is unavailable');
+  const responses = [10, err, 10];
   const nonces = [1, 1];
-  const { lines } = keepHouse({
+  const { lines } = runHousekeeping({
     'sessions.clearExpired': async () => {
-      const answer = answers.shift() ?? 0;
-      if (answer instanceof Error) throw answer;
-      return answer;
+      const response = responses.shift() ?? 0;
+      if (response instanceof Error) throw response;
+      return response;
     },
     'signatures.clearExpired': async () => nonces.shift() ?? 0,
   });
@@ -89,13 +89,13 @@ test('one that fails tells what it had cleared, waits for the pause and holds up
     { chore: 'expired sessions', rows: 10 },
     { chore: 'nonces whose days are over', rows: 2 },
   ]);
-  expect(answers).toEqual([10]);
+  expect(responses).toEqual([10]);
 });
 
-test('it stops after the part that is under way, and tells what was cleared until then', async () => {
+test('it stops after the part in progress, and reports what was cleared until then', async () => {
   const part = Promise.withResolvers<number>();
   let parts = 0;
-  const { lines, stop } = keepHouse({
+  const { lines, stop } = runHousekeeping({
     'sessions.clearExpired': () => {
       parts += 1;
       return part.promise;

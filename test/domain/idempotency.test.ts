@@ -10,14 +10,14 @@ async function endsOf(ownerOf: (n: number) => string): Promise<unknown[]> {
     await gate.promise;
     return { status: 200, mediaType: 'application/json', text: '{}' };
   };
-  const asked = Array.from({ length: 400 }, (_, n) =>
+  const claims = Array.from({ length: 400 }, (_, n) =>
     services.idempotency.once(ownerOf(n), `key ${n}`, [], work),
   );
-  const settled = Promise.allSettled(asked);
+  const settled = Promise.allSettled(claims);
   await database.knex.raw('select 1');
   gate.resolve();
   return (await settled).map((each) =>
-    each.status === 'fulfilled' ? each.value.answer.status : (each.reason as { code: string }).code,
+    each.status === 'fulfilled' ? each.value.response.status : (each.reason as { code: string }).code,
   );
 }
 

@@ -6,13 +6,13 @@ import {
   generateLicenseKey,
   generateMaskedKey,
   isKeyMask,
-} from '../../src/licenses/license-key.ts';
+} from '../../src/licensing/licenses/license-key.ts';
 import {
   isNotEarlier,
   redeemability,
   statusAfter,
   type LicenseStatus,
-} from '../../src/licenses/license-state.ts';
+} from '../../src/licensing/licenses/license-state.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -78,7 +78,7 @@ test('keys are spread over the whole alphabet', () => {
   expect([...seen].sort().join('')).toBe(ALPHABET);
 });
 
-test('a licence can be redeemed up to its last moment', () => {
+test('a license can be redeemed up to its last moment', () => {
   const redeem_by = new Date('2026-11-21T10:00:00.000Z');
   const at = (milliseconds: number) => new Date(redeem_by.getTime() + milliseconds);
   expect(redeemability({ status: 'unused', redeem_by }, at(0))).toBe('redeemable');
@@ -95,7 +95,7 @@ test.each([
   [' aurora-o1il-x ', 'AUR0RA0111X'],
   ['{7f3a-99c1}!~"', '{7F3A99C1}!~"'],
   ['u'.repeat(100), 'U'.repeat(100)],
-])('%j is read as %s, whoever made it', (input, canonical) => {
+])('%j is read as %s, regardless of its origin', (input, canonical) => {
   expect(canonicalLicenseKey(input)).toBe(canonical);
   expect(canonicalLicenseKey(canonical)).toBe(canonical);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isClaimableEmail } from '../../src/agents/assertions.ts';
-import { paymentCredential } from '../../src/http/payment-credential.ts';
+import { isClaimableEmail } from '../../src/access/agents/assertions.ts';
+import { paymentCredential } from '../../src/http/contract/payment-credential.ts';
 import { isMailAddress, parseMailbox } from '../../src/platform/mail/mailbox.ts';
 
 /** No request may hold the process for longer. */

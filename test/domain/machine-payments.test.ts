@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Keys } from '../../src/keys/keys.ts';
-import { createChallenge, type Challenge } from '../../src/machine-payments/challenge.ts';
-import { createMachinePayments } from '../../src/machine-payments/machine-payments.ts';
+import type { Keys } from '../../src/foundation/keys/keys.ts';
+import { createChallenge, type Challenge } from '../../src/commerce/machine-payments/challenge.ts';
+import { createMachinePayments } from '../../src/commerce/machine-payments/machine-payments.ts';
 import { createNewId } from '../../src/platform/ids.ts';
 import {
   PaymentsError,
@@ -10,7 +10,7 @@ import {
   type ChargeRequest,
 } from '../../src/platform/payments/index.ts';
 import { systemRandom } from '../../src/platform/random.ts';
-import type { Tokens } from '../../src/tokens/tokens.ts';
+import type { Tokens } from '../../src/foundation/tokens/tokens.ts';
 import { SECOND } from '../support/clock.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -19,14 +19,14 @@ const { knex } = database;
 const digest = (text: string) => createHmac('sha256', 'key').update(text).digest();
 const client = { address: '127.0.0.1' };
 
-/** What the processor was asked, and what it has taken: once for a key. */
-const asked: ChargeRequest[] = [];
+/** The charges that the processor was called with, and those that it accepted: once for a key. */
+const charges: ChargeRequest[] = [];
 const taken = new Set<string>();
-/** What becomes of the next charges; of all others nothing special. */
+/** The results of the next charges; the others succeed. */
 const fates: (() => void | Promise<void>)[] = [];
 
 beforeEach(() => {
-  asked.length = 0;
+  charges.length = 0;
   taken.clear();
   fates.length = 0;
 });
@@ -37,7 +37,7 @@ const create = (networkId: string | undefined) =>
     networkId,
     payments: {
       async charge(request) {
-        asked.push(request);
+        charges.push(request);
         const fate = fates.shift();
         if (fate) await fate();
         taken.add(request.key);
@@ -72,11 +72,11 @@ const dieAfterwards = (key: string) => () => {
   throw new Error('killed');
 };
 
-test('the processor is asked for what the challenge says, under the id of the challenge', async () => {
+test('the processor charges what the challenge says, under the id of the challenge', async () => {
   // Also when the price has changed since.
   const challenge = newChallenge({ amount: '2000', description: 'As it was.' });
   const { payment } = await pay(challenge);
-  expect(asked).toEqual([
+  expect(charges).toEqual([
     { key: challenge.id, token: 'spt_1', amount: '2000', currency: 'USDC', description: 'As it was.' },
   ]);
   expect(payment).toEqual({ amount: 0.002, currency: 'USDC', reference: expect.stringMatching(/^pay_/) });
@@ -88,7 +88,7 @@ test('the processor is asked for what the challenge says, under the id of the ch
   });
 });
 
-test('a challenge is claimed before the processor is asked', async () => {
+test('a challenge is claimed before the processor is called', async () => {
   const challenge = newChallenge();
   fates.push(dieAfterwards(challenge.id));
   await expect(pay(challenge)).rejects.toThrow('killed');
@@ -126,7 +126,7 @@ describe('what died between charge and settlement', () => {
       code: 'INVALID_CHALLENGE',
       detail: 'The challenge is already used.',
     });
-    expect(asked.map(({ token }) => token)).toEqual(['spt_1']);
+    expect(charges.map(({ token }) => token)).toEqual(['spt_1']);
     expect((await pay(challenge)).token).toBeTypeOf('string');
   });
 
@@ -157,7 +157,7 @@ test('while the processor cannot be used it is 503, and the challenge can still 
   expect(taken.size).toBe(1);
 });
 
-test('twenty times at once: one token, one charge, and the others hear that it is used', async () => {
+test('twenty times at once: one token, one charge, and the others fail because it is used', async () => {
   const challenge = newChallenge();
   // All are charged before the first is settled.
   const { promise: everyone, resolve } = Promise.withResolvers<void>();
@@ -176,7 +176,7 @@ test('two payment tokens for one challenge at once: one of them is charged', asy
     Array.from({ length: 20 }, (_, index) => pay(challenge, `spt_${index % 2}`)),
   );
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(new Set(asked.map(({ token }) => token)).size).toBe(1);
+  expect(new Set(charges.map(({ token }) => token)).size).toBe(1);
 });
 
 test('without a network nothing is taken, and the challenge says so', async () => {
@@ -186,7 +186,7 @@ test('without a network nothing is taken, and the challenge says so', async () =
     code: 'VERIFICATION_FAILED',
     detail: 'Machine payments are not set up here.',
   });
-  expect(asked).toEqual([]);
+  expect(charges).toEqual([]);
   expect(await rowOf(challenge)).toBeUndefined();
   const error = await none.buyAccess(undefined, client).catch((thrown: { challenge: string }) => thrown);
   const request = /request="([^"]+)"/.exec((error as { challenge: string }).challenge)![1]!;

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { pino } from 'pino';
 import PostalMime from 'postal-mime';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMails, type Mails } from '../../src/mails/mails.ts';
+import { createMails, type Mails } from '../../src/messaging/mails/mails.ts';
 import { openDatabase } from '../../src/platform/database/index.ts';
 import { createNewId } from '../../src/platform/ids.ts';
 import { createJobs } from '../../src/platform/jobs/index.ts';
@@ -136,7 +136,7 @@ test('a mail is sent when the transaction commits, and not when it is rolled bac
   await expect.poll(() => statesOf(knex)).toEqual(['completed']);
 });
 
-test('what can never be sent is refused at once, to whoever asks', async () => {
+test('a mail that can never be sent is refused at once', async () => {
   const { mails, knex } = await newMails(async () => {});
   await start(mails);
   const wrong = knex.transaction((trx) =>
@@ -187,7 +187,7 @@ describe('a mail that is not taken', () => {
       throw new MailUnavailableError('The mail server cannot be used');
     });
     await start(mails);
-    await enqueue(knex, mails, 'in vain');
+    await enqueue(knex, mails, 'wrong');
     await expect.poll(() => statesOf(knex)).toEqual(['retry']);
     const { rows } = await knex.raw<{ rows: { limit: number; delay: number; longest: number }[] }>(
       `select retry_limit as limit, retry_delay as delay, retry_delay_max as longest
@@ -243,7 +243,7 @@ describe('a mail that could not be sent', () => {
   const LINK_MS = 3_600_000;
   const rowsOf = (knex: Knex) => knex('failed_mails').select('*');
 
-  /** A mail that the server refuses, with a link that works for an hour unless told. */
+  /** A mail that the server refuses, with a link that works for an hour by default. */
   async function newFailure(work: { isRefused: boolean }, linkEndsAt?: Date | null) {
     const sent: string[] = [];
     const made = await newMails(async ({ subject }) => {
@@ -271,11 +271,11 @@ describe('a mail that could not be sent', () => {
     });
     expect(JSON.stringify(row) + lines.join('')).not.toMatch(/hunter2|ada@example/);
     work.isRefused = false;
-    await mails.tidyFailed();
+    await mails.maintainFailed();
     expect(await rowsOf(knex)).toHaveLength(1);
     // As docs/operating.md says.
     await knex('failed_mails').update({ retry: true });
-    expect(await mails.tidyFailed()).toBe(1);
+    expect(await mails.maintainFailed()).toBe(1);
     await expect.poll(() => sent).toEqual([message.subject]);
     expect(await mails.setAside()).toBe(0);
   });
@@ -284,11 +284,11 @@ describe('a mail that could not be sent', () => {
     const { mails, knex, sent, clock } = await newFailure({ isRefused: true });
     clock.advance(LINK_MS);
     await knex('failed_mails').update({ retry: true });
-    await mails.tidyFailed();
+    await mails.maintainFailed();
     expect(await rowsOf(knex)).toMatchObject([{ message_sealed: null, kind: 'password-reset' }]);
     expect(sent).toEqual([]);
     clock.advance(30 * DAY);
-    await mails.tidyFailed();
+    await mails.maintainFailed();
     expect(await mails.setAside()).toBe(0);
   });
 
@@ -300,7 +300,7 @@ describe('a mail that could not be sent', () => {
   test('is kept for its time when there is no link in it', async () => {
     const { mails, knex, clock } = await newFailure({ isRefused: true }, null);
     clock.advance(29 * DAY);
-    await mails.tidyFailed();
+    await mails.maintainFailed();
     expect(await rowsOf(knex)).toMatchObject([{ message_sealed: expect.any(Buffer), link_ends_at: null }]);
   });
 });
@@ -396,7 +396,7 @@ describe('several services', () => {
       DATA_DIR: await temporaryFolder(),
       SMTP_URL: `smtp://127.0.0.1:${silent.port}`,
     });
-    // Asks, and sends nothing itself.
+    // Queues mails, and sends nothing itself.
     const { mails, knex } = await newMails(async () => expect.unreachable(), { databaseUrl });
     await (await mails.start()).stop();
     await enqueue(knex, mails, 'survives');

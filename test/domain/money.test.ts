@@ -7,7 +7,7 @@ import {
   LARGEST_MINOR,
   minorDigits,
   toMinor,
-} from '../../src/money/money.ts';
+} from '../../src/foundation/money/money.ts';
 
 const CURRENCIES = ['JPY', 'USD', 'EUR', 'KWD', 'CLF'];
 const currency = fc.constantFrom(...CURRENCIES);
@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(['USD', 'JPY', 'KWD'])('%s is a currency', (code) => expect(isCurrency(code)).toBe(true));
-test.each(['ABC', 'usd', 'US', ''])('%j is none', (code) => expect(isCurrency(code)).toBe(false));
+test.each(['ABC', 'usd', 'US', ''])('%j is not a currency', (code) => expect(isCurrency(code)).toBe(false));
 
 describe('minor units and the number on the wire', () => {
   test('every amount comes back exactly, also through JSON', () => {
@@ -46,7 +46,7 @@ describe('minor units and the number on the wire', () => {
     );
   });
 
-  test('neighbours are never the same number', () => {
+  test('neighboring amounts are never the same number', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: LARGEST_MINOR - 1 }), currency, (amount, code) => {
         expect(fromMinor(amount, code)).toBeLessThan(fromMinor(amount + 1, code));
@@ -55,7 +55,7 @@ describe('minor units and the number on the wire', () => {
     expect(fromMinor(LARGEST_MINOR - 1, 'USD')).toBeLessThan(fromMinor(LARGEST_MINOR, 'USD'));
   });
 
-  test('a number is refused or held exactly, whatever it is', () => {
+  test('any number is refused or stored exactly', () => {
     fc.assert(
       fc.property(fc.double(), currency, (amount, code) => {
         const held = toMinor(amount, code);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
-  alikeNames,
+  findLookalikes,
   foldedName,
   isVisibleIdentifier,
   isVisibleName,
-  lookOfName,
-  shownName,
-} from '../../src/names/names.ts';
-import { JOINED, READABLE, UNREADABLE } from '../assurance/support/names.ts';
+  lookalikeForm,
+  displayName,
+} from '../../src/foundation/names/names.ts';
+import { JOINED, READABLE, UNREADABLE } from '../security/support/names.ts';
 
 /** Every assigned character, and some of those that are not. */
 const characters = Array.from({ length: 0x110000 }, (_, code) => code)
@@ -19,13 +19,13 @@ describe('a name is visible', () => {
   test.each(UNREADABLE)('not %j', (name) => {
     expect(isVisibleName(name)).toBe(false);
     expect(isVisibleIdentifier(name)).toBe(false);
-    expect(shownName(name, 'cli_1')).toBe('cli_1');
+    expect(displayName(name, 'cli_1')).toBe('cli_1');
   });
 
   test.each(READABLE)('but %s', (name) => {
     expect(isVisibleName(name)).toBe(true);
     expect(isVisibleIdentifier(name)).toBe(true);
-    expect(shownName(name, 'cli_1')).toBe(name);
+    expect(displayName(name, 'cli_1')).toBe(name);
   });
 
   test.each(JOINED)('and %s, which is no identifier', (name) => {
@@ -83,7 +83,7 @@ describe('names look the same', () => {
     ['a symbol', 'admin', '\u237admin'],
     ['an emoji selector', '❤ Shop', '❤\ufe0f Shop'],
   ])('but for %s', (_what, one, other) => {
-    expect(alikeNames([one, other])).toEqual([{ name: other, like: one }]);
+    expect(findLookalikes([one, other])).toEqual([{ name: other, like: one }]);
   });
 
   test.each([
@@ -107,15 +107,15 @@ describe('names look the same', () => {
     ['a stop and a hyphen', 'a.b', 'a-b'],
     ['й and и', 'Андрей', 'Андреи'],
   ])('but are two for %s', (_what, one, other) => {
-    expect(alikeNames([one, other])).toEqual([]);
+    expect(findLookalikes([one, other])).toEqual([]);
   });
 
   test('and each is like itself, in every form of it', () => {
     const faults = characters.filter((character) => {
       const name = `x${character}y`;
-      const look = lookOfName(name);
+      const look = lookalikeForm(name);
       return [name.normalize('NFC'), name.normalize('NFD'), ` ${name} `].some(
-        (form) => lookOfName(form) !== look,
+        (form) => lookalikeForm(form) !== look,
       );
     });
     expect(faults).toEqual([]);
@@ -133,7 +133,7 @@ describe('names look the same', () => {
           continue;
         const key = foldedName(character);
         const plain = character.normalize('NFKC');
-        const look = `${lookOfName(character)} ${plain === plain.toLowerCase()}`;
+        const look = `${lookalikeForm(character)} ${plain === plain.toLowerCase()}`;
         const other = byLook.get(look) ?? key;
         byLook.set(look, other);
         if (other !== key) merged.push(`${other} ${character}`);

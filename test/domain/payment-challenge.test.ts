@@ -3,13 +3,13 @@ import { Challenge } from 'mppx';
 import { expect, test } from 'vitest';
 import {
   createChallenge,
-  serialiseChallenge,
+  serializeChallenge,
   verifyChallenge,
   type Challenge as OwnChallenge,
-} from '../../src/machine-payments/challenge.ts';
+} from '../../src/commerce/machine-payments/challenge.ts';
 
 const digestOf = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest();
-const terms = { amount: '1000', currency: 'USDC', description: 'For "agents" \\ and nobody else.' };
+const terms = { amount: '1000', currency: 'USDC', description: 'For "agents" \\ and "no one" else.' };
 const context = {
   realm: 'api.example.com',
   networkId: 'profile_1',
@@ -19,7 +19,7 @@ const context = {
 const challenge = createChallenge(terms, context, digestOf('key'));
 
 test('is what the library of MPP reads, and its id is what it computes under the key', () => {
-  const read = Challenge.deserialize(serialiseChallenge(challenge));
+  const read = Challenge.deserialize(serializeChallenge(challenge));
   expect(read).toMatchObject({
     id: challenge.id,
     realm: 'api.example.com',
@@ -32,13 +32,13 @@ test('is what the library of MPP reads, and its id is what it computes under the
   expect(Challenge.verify(read, { secretKey: 'other' })).toBe(false);
 });
 
-test('says what it asks for and until when, under its own key alone', () => {
+test('states its amount and its expiry, under its own key alone', () => {
   const expiresAt = new Date('2026-11-21T10:05:00.000Z');
   expect(verifyChallenge(challenge, digestOf('key'))).toEqual({ terms, expiresAt });
   expect(verifyChallenge(challenge, digestOf('other'))).toBeUndefined();
 });
 
-test.each(Object.keys(challenge) as (keyof OwnChallenge)[])('is none with another %s', (name) => {
+test.each(Object.keys(challenge) as (keyof OwnChallenge)[])('is not valid with another %s', (name) => {
   for (const value of ['', `${challenge[name]}x`, challenge[name]!.slice(1)]) {
     expect(verifyChallenge({ ...challenge, [name]: value }, digestOf('key'))).toBeUndefined();
   }

@@ -19,12 +19,12 @@ test.each(['a\u202eb', '\u200b', 'Pro\u2060', '\ufeffPro', 'a\nb'])(
   },
 );
 
-test('a plan that there is not is asked for by its identifier', async () => {
+test('an unknown plan is looked up by its identifier', async () => {
   const { status, body } = await api.call('GET', '/api/v2/admin/plans/plan_none', undefined, ADMINISTRATOR);
   expect(status).toBe(404);
   expect(body).toMatchObject({
     code: 'PLAN_NOT_FOUND',
-    detail: 'There is no plan with this identifier.',
+    detail: 'There is no plan with this ID.',
     hint: expect.stringContaining('GET /api/v2/admin/plans'),
   });
 });

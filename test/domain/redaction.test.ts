@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redact, REDACTED, requestSchema, responseSchema } from '../../src/http/redaction.ts';
+import { redact, REDACTED, requestSchema, responseSchema } from '../../src/http/contract/redaction.ts';
 
 const schema: Parameters<typeof redact>[0] = {
   type: 'object',
@@ -59,8 +59,8 @@ test('shows what the contract names, without what it marks', () => {
 describe('leaves out', () => {
   test.each<[string, unknown]>([
     ['a mistyped member', { Secret: 's', secret_: 's', ' secret': 's', pasword: 's' }],
-    ['a member within a member that should be none', { name: { secret: 's' } }],
-    ['a list where there should be none', { name: ['s'], count: [['s']] }],
+    ['a member within a member that should be a scalar', { name: { secret: 's' } }],
+    ['a list instead of a scalar', { name: ['s'], count: [['s']] }],
     ['a member of something else', { owner: { secret: 's', name: 's' } }],
     ['a member of the prototype', JSON.parse('{"__proto__":{"secret":"s"},"constructor":"s"}')],
     ['text where there should be an object', { owner: 's', keys: 's', tags: 's' }],
@@ -95,7 +95,7 @@ test('changes nothing in what it is given', () => {
   expect(value).toEqual({ secret: 's', owner: { token: 't' } });
 });
 
-test('whatever is sent, only unmarked members in their place are seen', () => {
+test('only unmarked members in their place are visible, for any body', () => {
   const names = fc.constantFrom(
     'name',
     'secret',

@@ -23,7 +23,7 @@ test('after a rotation everything opens without the old master key', async () =>
   for (const { reseal } of [during.services.applications, during.services.licenses])
     while ((await reseal()) > 0);
 
-  // Housekeeping seals beside us: what it has taken may not be done yet.
+  // Housekeeping seals concurrently: it may still be working on what it has taken.
   const database = await connectTo(DATABASE_URL);
   const sealedUnder = async () =>
     (
@@ -58,7 +58,7 @@ test('without a second key nothing is read at all', async () => {
   expect(await createResealer(nothing, keyring, column)()).toBe(0);
 });
 
-test('a mail that waits is sealed anew, and is sent without the old key', async () => {
+test('a mail that waits is sealed again, and is sent without the old key', async () => {
   const DATABASE_URL = await createTestDatabase();
   const away = { DATABASE_URL, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` };
   const before = await startTestService(away);
@@ -90,7 +90,7 @@ test('a mail that waits is sealed anew, and is sent without the old key', async 
   await expect.poll(after.mailbox).toMatchObject([{ subject: 'Welcome', text: 'Open this\n' }]);
 });
 
-test('a request is answered again without the old key', async () => {
+test('a request gets its stored response without the old key', async () => {
   const DATABASE_URL = await createTestDatabase();
   const before = await startTestService({ DATABASE_URL });
   const app = await newApp(before.api);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../generated/types.ts';
-import type { Actor } from '../../src/audit/audit.ts';
-import { LARGEST_MINOR } from '../../src/money/money.ts';
-import type { AfterPayment } from '../../src/resellers/resellers.ts';
+import type { Actor } from '../../src/foundation/audit/audit.ts';
+import { LARGEST_MINOR } from '../../src/foundation/money/money.ts';
+import type { AfterPayment } from '../../src/commerce/resellers/resellers.ts';
 import { expectError, expectFaults } from '../operations/support/errors.ts';
 import { newReseller, type ResellerFields, type TestReseller } from '../operations/support/resellers.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
@@ -74,7 +74,7 @@ const shown = async (reseller: TestReseller) => {
 const made = (fields: ResellerFields = {}) => newReseller(api, app, fields);
 const audited = async (reseller: TestReseller) =>
   (
-    await api.call<Schemas['AuditLog']>(
+    await api.call<Schemas['AuditEntryList']>(
       'GET',
       `/api/v2/dev/audit-log?target=${reseller.reseller_id}`,
       undefined,
@@ -153,7 +153,7 @@ describe('a top-up', () => {
     expect(await reseller.balance()).toBe(0.05);
   });
 
-  test('reaches the books of a reseller who was deleted; he stays gone, and it can be taken back', async () => {
+  test('reaches the books of a deleted reseller, who stays deleted, and can be taken back', async () => {
     const reseller = await made();
     await api.call('DELETE', reseller.path, undefined, app);
     expect(await pay('topUp', reseller, 500)).toMatchObject({ balanceMinor: 500 });
@@ -169,7 +169,7 @@ describe('a top-up', () => {
 });
 
 describe('a balance that is full', () => {
-  test('takes in what it holds; the rest waits, is shown, and comes onto it as there is room', async () => {
+  test('is credited up to the limit; the rest waits, is shown, and is credited as the balance sinks', async () => {
     const reseller = await made({ balance: FULL - 1 });
     expect(await pay('topUp', reseller, 250)).toMatchObject({ waitingMinor: 150 });
     expect(await shown(reseller)).toEqual({ balance: FULL, owed: 0, waiting: 1.5 });
@@ -198,7 +198,7 @@ describe('a balance that is full', () => {
     ]);
   });
 
-  test('refuses a credit, as one that has no room', async () => {
+  test('refuses a credit, as a full one does', async () => {
     const reseller = await made({ balance: FULL });
     await pay('topUp', reseller, 1);
     const credit = await api.post(`${reseller.path}/credits`, { amount: 0.01 }, app);
@@ -220,7 +220,7 @@ describe('a balance that is full', () => {
 });
 
 describe('a take back', () => {
-  test('takes what there is; the rest is owed, shown, and paid by whatever comes', async () => {
+  test('takes what is available; the rest is owed, shown, and paid by the next credits', async () => {
     const reseller = await made({ balance: 50, commission_margin: 12.5 });
     const [key] = await reseller.keys(2);
     // 32.50 are left.
@@ -235,7 +235,7 @@ describe('a take back', () => {
     ]);
     expectError(await reseller.buy(), 402, 'INSUFFICIENT_BALANCE');
 
-    const refund = await api.post<Schemas['RefundResult']>(
+    const refund = await api.post<Schemas['RefundResellerLicenseResult']>(
       `/api/v2/dev/reseller/licenses/${key!.license_id}/refund`,
       undefined,
       reseller,
@@ -280,7 +280,7 @@ describe('a take back', () => {
   });
 });
 
-test('a give back forgives what is owed first, and is a top-up of the rest', async () => {
+test('a reversed take back forgives what is owed first, and tops up the rest', async () => {
   const reseller = await made({ balance: 0.3 });
   await pay('takeBack', reseller, 100, 'inv_5');
   await reseller.credit(0.5);
@@ -307,7 +307,7 @@ test('another developer’s reseller and an absent one are not there, and what i
   expect(await holdings(reseller)).toEqual([0, 0, 0]);
 });
 
-test('in any order of deeds: balance + waiting - owed is what came less what went, and only the balance is spent', async () => {
+test('in any order: balance + waiting - owed is income less expenses, and only the balance is spent', async () => {
   const deed = fc.record({
     kind: fc.constantFrom('credit', 'debit', 'topUp', 'takeBack', 'giveBack'),
     amount: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.constantFrom(1, LARGEST_MINOR - 1, LARGEST_MINOR)),
@@ -350,7 +350,7 @@ test('in any order of deeds: balance + waiting - owed is what came less what wen
   );
 });
 
-test('a take back that is given back leaves everything as without it, whatever happened in between', async () => {
+test('a reversed take back leaves everything as without it, regardless of what happened in between', async () => {
   const deed = fc.record({
     kind: fc.constantFrom('credit', 'topUp', 'takeBack', 'giveBack'),
     amount: fc.integer({ min: 1, max: 200 }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { costOfKey, costOfKeys } from '../../src/resellers/reseller-state.ts';
+import { costOfKey, costOfKeys } from '../../src/commerce/resellers/reseller-state.ts';
 
 const price = fc.integer({ min: 0, max: 999_999_999_999_999 });
 const margin = fc.integer({ min: 0, max: 10_000 });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Actor } from '../../src/audit/audit.ts';
-import { isDue, publishedKeys, type SigningAlg } from '../../src/signing-keys/signing-key-state.ts';
+import type { Actor } from '../../src/foundation/audit/audit.ts';
+import {
+  isDue,
+  publishedKeys,
+  type SigningAlg,
+} from '../../src/foundation/signing-keys/signing-key-state.ts';
 import { startTestService } from '../support/service.ts';
 
 const START = new Date('2026-11-21T10:00:00.000Z');

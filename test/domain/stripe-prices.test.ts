@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startStripeAlone } from '../conformance/support/stripe-harness.ts';
 import { Refusal } from '../conformance/support/stripe-routes.ts';
-import { sessionOf } from '../counting/stripe-processes.ts';
+import { sessionOf } from '../concurrency/stripe-processes.ts';
 import { expectError, expectFaults } from '../operations/support/errors.ts';
 import { ADMINISTRATOR, invoicesOf, openCheckout, sellPlan } from '../support/billing.ts';
 import { TestClock } from '../support/clock.ts';
@@ -47,7 +47,7 @@ describe('prices that Stripe does not take', () => {
     },
   );
 
-  test('a plan of such a price that stands is not sold, and can still be changed and archived', async () => {
+  test('an existing plan of such a price is not sold, and can still be changed and archived', async () => {
     const plan = await sellPlan(api, { currency: 'KWD', price: 1.25 });
     await standing(plan.plan_id, 1_255);
     const developer = await newDeveloper(api);
@@ -59,15 +59,15 @@ describe('prices that Stripe does not take', () => {
     expect((await buying()).status).toBe(200);
   });
 
-  test('no subscription moves to a plan of such a price, and nothing of such an amount is given back', async () => {
+  test('no subscription moves to a plan of such a price, and no such amount is refunded', async () => {
     const plan = await sellPlan(api, { currency: 'KWD', price: 1.25 });
     const other = await sellPlan(api, { currency: 'KWD', price: 2.5 });
     await standing(other.plan_id, 2_505);
     const developer = await newDeveloper(api);
     const opened = await openCheckout(api, developer, plan);
-    for (const notice of await says.paid(sessionOf(opened))) {
-      const headers = notice.headers as Record<string, string>;
-      await api.post('/api/v2/payments/webhook', notice.body.toString(), { headers });
+    for (const event of await says.paid(sessionOf(opened))) {
+      const headers = event.headers as Record<string, string>;
+      await api.post('/api/v2/payments/webhook', event.body.toString(), { headers });
     }
     const move = await api.call('PATCH', '/api/v2/dev/subscription', { plan_name: other.plan_id }, developer);
     expectError(move, 400, 'PLAN_NOT_APPLICABLE');
@@ -90,13 +90,13 @@ describe('prices that Stripe does not take', () => {
     { code: 'amount_too_large' },
     { param: 'currency' },
     { param: 'line_items[0][price_data][currency]' },
-  ])('%o is an answer, and no failure', async (fault) => {
+  ])('%o is a response, and no failure', async (fault) => {
     const plan = await sellPlan(api, { price: 0.01 });
     const developer = await newDeveloper(api);
     server.refuses = () => new Refusal(400, { type: 'invalid_request_error', message: 'No.', ...fault });
-    const answer = await api.post('/api/v1/checkout', { plan_name: plan.plan_id }, developer);
+    const response = await api.post('/api/v1/checkout', { plan_name: plan.plan_id }, developer);
     server.refuses = () => undefined;
-    expectError(answer, 400, 'PLAN_NOT_APPLICABLE');
+    expectError(response, 400, 'PLAN_NOT_APPLICABLE');
   });
 });
 

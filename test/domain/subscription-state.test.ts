@@ -5,22 +5,26 @@ import {
   LIFETIME,
   subscriptionClock,
   toWallTime,
-} from '../../src/applications/application-state.ts';
+} from '../../src/accounts/applications/application-state.ts';
 import {
   addGrant,
   moveGrant,
   timeLeft,
   type Grant,
-  type Handover,
-  type Stretch,
-} from '../../src/subscriptions/subscription-state.ts';
+  type TransferResult,
+  type SubscriptionPeriod,
+} from '../../src/licensing/subscriptions/subscription-state.ts';
 import { DAY } from '../support/clock.ts';
 
 const TIERS = ['Standard', 'Pro', 'VIP'];
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const days = (count: number) => new Date(NOW.getTime() + count * DAY);
 
-function grantAll(grants: readonly Grant[], clock = NOW, start: Stretch[] = []): Stretch[] {
+function grantAll(
+  grants: readonly Grant[],
+  clock = NOW,
+  start: SubscriptionPeriod[] = [],
+): SubscriptionPeriod[] {
   return grants.reduce((timeline, grant) => addGrant(timeline, grant, TIERS, clock) ?? timeline, start);
 }
 
@@ -74,7 +78,7 @@ describe('adding a grant', () => {
     ]);
   });
 
-  test('a lifetime takes the place of a timed stretch of its tier', () => {
+  test('a lifetime takes the place of a timed period of its tier', () => {
     const timeline = grantAll([
       { tier: 'Pro', durationDays: 30 },
       { tier: 'Pro', durationDays: null },
@@ -90,7 +94,7 @@ describe('adding a grant', () => {
     expect(timeline.map(({ tier }) => tier)).toEqual(['Standard', 'Gone']);
   });
 
-  test('whatever the order: no gap, the highest first, and not a day lost or given', () => {
+  test('in any order: no gap, the highest first, and not a day lost or added', () => {
     const grant = fc.record({
       tier: fc.constantFrom(...TIERS),
       durationDays: fc.integer({ min: 1, max: 3650 }),
@@ -99,7 +103,7 @@ describe('adding a grant', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
         let clock = NOW;
-        let timeline: Stretch[] = [];
+        let timeline: SubscriptionPeriod[] = [];
         let end = NOW.getTime();
         for (const { grant: added, after } of steps) {
           clock = new Date(clock.getTime() + after);
@@ -107,9 +111,9 @@ describe('adding a grant', () => {
           end = Math.max(end, clock.getTime()) + added.durationDays * DAY;
           expect(timeline[0]!.starts_at).toEqual(clock);
           expect(timeline.at(-1)!.ends_at.getTime()).toBe(end);
-          timeline.slice(1).forEach((stretch, index) => {
-            expect(stretch.starts_at).toEqual(timeline[index]!.ends_at);
-            expect(TIERS.indexOf(stretch.tier)).toBeLessThan(TIERS.indexOf(timeline[index]!.tier));
+          timeline.slice(1).forEach((period, index) => {
+            expect(period.starts_at).toEqual(timeline[index]!.ends_at);
+            expect(TIERS.indexOf(period.tier)).toBeLessThan(TIERS.indexOf(timeline[index]!.tier));
           });
         }
       }),
@@ -119,8 +123,8 @@ describe('adding a grant', () => {
 
 describe('moving a grant', () => {
   const pro = (durationDays: number | null): Grant => ({ tier: 'Pro', durationDays });
-  const move = (from: Stretch[], to: Stretch[], grant: Grant, clock = NOW) =>
-    moveGrant(from, to, grant, TIERS, clock) as Handover;
+  const move = (from: SubscriptionPeriod[], to: SubscriptionPeriod[], grant: Grant, clock = NOW) =>
+    moveGrant(from, to, grant, TIERS, clock) as TransferResult;
 
   test('as much as it gave, behind what the other user has', () => {
     const from = grantAll([pro(30), pro(10)]);
@@ -147,7 +151,7 @@ describe('moving a grant', () => {
     expect(moved.to).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
   });
 
-  test('nothing when it is over, was never there, or a lifetime has taken it in', () => {
+  test('nothing when it has ended, never existed, or a lifetime includes it', () => {
     expect(move(grantAll([pro(30)]), [], pro(30), days(30))).toBe('nothing');
     expect(move([], [], pro(30))).toBe('nothing');
     expect(move(grantAll([pro(30), pro(null)]), [], pro(30))).toBe('nothing');
@@ -175,9 +179,9 @@ describe('moving a grant', () => {
         const clock = new Date(NOW.getTime() + ms);
         const moved = moveGrant(from, to, moving, TIERS, clock);
         if (moved === 'nothing') return void expect(timeLeft(from, moving.tier, clock)).toBe(0);
-        if (moved === 'refused') throw new Error('nobody has a lifetime');
+        if (moved === 'refused') throw new Error('no user has a lifetime');
         for (const tier of TIERS) {
-          const sum = (...timelines: Stretch[][]) =>
+          const sum = (...timelines: SubscriptionPeriod[][]) =>
             timelines.reduce((total, timeline) => total + timeLeft(timeline, tier, clock), 0);
           expect(sum(moved.from, moved.to)).toBe(sum(from, to));
         }
@@ -201,7 +205,7 @@ describe('the subscription clock', () => {
     expect(toWallTime(days(30), resumed, days(6))).toEqual(days(35));
   });
 
-  test('a pause that is asked for again goes on', () => {
+  test('a pause that is requested again continues', () => {
     const paused = changeStatus(active, 'paused', NOW);
     expect(changeStatus(paused, 'paused', days(3))).toEqual(paused);
   });

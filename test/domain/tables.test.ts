@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { readCsv, readJsonLines, textOf, type Line, type UnreadableLine } from '../../src/tables/tables.ts';
+import {
+  readCsv,
+  readJsonLines,
+  textOf,
+  type Line,
+  type UnreadableLine,
+} from '../../src/foundation/tables/tables.ts';
 
 const COLUMNS = { username: true, email: false, days: false };
 const MIB = 1_048_576;

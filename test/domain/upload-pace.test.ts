@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { HELD_BYTES, STORED_BYTES, UploadPace, type Timers } from '../../src/http/upload-pace.ts';
+import {
+  BUFFERED_BYTES,
+  STORED_BYTES,
+  UploadPace,
+  type Timers,
+} from '../../src/http/transport/upload-pace.ts';
 
-/** Timers of the test's own: faking the process's would hold up whatever else runs in it. */
+/** Timers of the test's own: faking the process's would delay everything else that runs in it. */
 class TestTimers implements Timers {
   #now = 0;
   #waiting: { readonly at: number; readonly work: () => void }[] = [];
@@ -18,7 +23,7 @@ class TestTimers implements Timers {
     };
   }
 
-  /** Goes on, and does what is due on the way: what is due at the same time in the order in which it was asked for. */
+  /** Advances, and does what is due on the way, in the order in which it was scheduled. */
   advance(ms: number): void {
     const end = this.#now + ms;
     const due = this.#waiting.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
@@ -31,7 +36,7 @@ class TestTimers implements Timers {
   }
 }
 
-/** Asks for parts of one size, one each second, for ten minutes. @returns the first part that is not waited for */
+/** Reads parts of one size, one each second, for ten minutes. @returns the first part that is not waited for */
 async function secondsAt(leastBytes: number, bytesASecond: number): Promise<number | undefined> {
   const timers = new TestTimers();
   const pace = new UploadPace(leastBytes, timers);
@@ -54,6 +59,6 @@ async function secondsAt(leastBytes: number, bytesASecond: number): Promise<numb
 test('what is stored as it comes may come at 1 KiB a second, what is held in memory at 34 times that', async () => {
   expect(await secondsAt(STORED_BYTES, Math.ceil(STORED_BYTES / 29))).toBeUndefined();
   expect(await secondsAt(STORED_BYTES, Math.floor(STORED_BYTES / 31))).toBe(31);
-  expect(await secondsAt(HELD_BYTES, Math.ceil(HELD_BYTES / 29))).toBeUndefined();
-  expect(await secondsAt(HELD_BYTES, Math.floor(HELD_BYTES / 31))).toBe(31);
+  expect(await secondsAt(BUFFERED_BYTES, Math.ceil(BUFFERED_BYTES / 29))).toBeUndefined();
+  expect(await secondsAt(BUFFERED_BYTES, Math.floor(BUFFERED_BYTES / 31))).toBe(31);
 });

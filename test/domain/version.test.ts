@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBelow } from '../../src/applications/version.ts';
+import { isBelow } from '../../src/accounts/applications/version.ts';
 
 test.each([
   ['1.4.0', '1.4.0', false],

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Whether the server announced that it closes the connection. */
   readonly closes: boolean;
@@ -11,8 +11,8 @@ export interface RawAnswer {
 /** One TCP connection to the service, on which nothing is sent again behind the test's back. */
 export class Connection {
   readonly socket: Socket;
-  /** How many requests were answered on it. */
-  answered = 0;
+  /** How many requests got a response on it. */
+  received = 0;
   #buffer = Buffer.alloc(0);
   #over: string | undefined;
   #wake = (): void => {};
@@ -50,29 +50,29 @@ export class Connection {
     this.socket.write(text);
   }
 
-  /** The next answer. @throws Error that says how the connection ended before it was complete */
-  async answer(): Promise<RawAnswer> {
+  /** The next response. @throws Error that says how the connection ended before it was complete */
+  async response(): Promise<RawResponse> {
     for (;;) {
-      const answer = this.#take();
-      if (answer) {
-        this.answered += 1;
-        return answer;
+      const response = this.#take();
+      if (response) {
+        this.received += 1;
+        return response;
       }
       if (this.#over !== undefined) throw new Error(this.#over);
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 
-  async request(path: string, body: object): Promise<RawAnswer> {
+  async request(path: string, body: object): Promise<RawResponse> {
     this.write(requestText(path, body));
-    return this.answer();
+    return this.response();
   }
 
   destroy(): void {
     this.socket.destroy();
   }
 
-  #take(): RawAnswer | undefined {
+  #take(): RawResponse | undefined {
     const headEnd = this.#buffer.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
     const head = this.#buffer.subarray(0, headEnd).toString('latin1');

@@ -65,7 +65,7 @@ test('a receiver of security events whose secret is damaged gets them later', as
   await expect.poll(() => receiver.received.length).toBe(1);
 });
 
-test('a security event that cannot be sent is set aside and counted, and sent when it is mended', async () => {
+test('a security event that cannot be sent is set aside and counted, and sent when it is repaired', async () => {
   const [developer, other] = [await newDeveloper(api), await newDeveloper(api)];
   const [receiver, others] = [await startReceiver(), await startReceiver()];
   const { receiver_id } = await newReceiver(api, developer, receiver.url);

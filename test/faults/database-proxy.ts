@@ -2,7 +2,7 @@ import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { freePort } from '../support/free-port.ts';
 
-/** Stands between the service and its database, and fails as networks do. */
+/** A proxy between the service and its database, which fails as networks do. */
 export class DatabaseProxy {
   readonly port: number;
   readonly #target: string;
@@ -21,19 +21,19 @@ export class DatabaseProxy {
 
   /** @param target the path of the database's Unix socket */
   static async open(target: string): Promise<DatabaseProxy> {
-    // Nobody must get it while we refuse.
+    // No client must get it while we refuse.
     const port = await freePort();
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new DatabaseProxy(server, port, target);
   }
 
-  /** Accepts connections and says nothing; on open ones nothing arrives any more. */
+  /** Accepts connections without a response; on open ones no more data arrives. */
   hang(): void {
     this.#silent = true;
   }
 
-  /** From now on each way takes so long. */
+  /** Adds this much latency in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }

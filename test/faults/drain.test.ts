@@ -27,12 +27,12 @@ const environment = {
 };
 
 interface Load {
-  answers: number;
+  responses: number;
   /** Requests on a connection that had served before and was not announced to close. */
   brokenKept: string[];
   /** Requests on a connection that was just opened. */
   brokenNew: string[];
-  /** Connections that were opened after the signal and not taken any more. */
+  /** Connections that were opened after the signal and not accepted. */
   refused: number;
   /** Whether the signal has been sent. */
   ending: boolean;
@@ -43,7 +43,7 @@ interface Load {
  * a new one. Ends when connections are refused: also one that the kernel takes between the service's last look and the
  * end of its listening is reset, which no program can prevent.
  */
-async function keepAsking(
+async function keepSending(
   baseUrl: string,
   text: string,
   kept: boolean,
@@ -65,17 +65,17 @@ async function keepAsking(
     for (;;) {
       try {
         connection.write(text);
-        const { status, closes } = await connection.answer();
+        const { status, closes } = await connection.response();
         expect(status).toBe(200);
-        load.answers += 1;
+        load.responses += 1;
         if (closes || !kept) break;
       } catch (error) {
         const { message } = error as Error;
-        if (ending && connection.answered === 0 && message === 'ECONNRESET') {
+        if (ending && connection.received === 0 && message === 'ECONNRESET') {
           load.refused += 1;
           return;
         }
-        (connection.answered > 0 ? load.brokenKept : load.brokenNew).push(message);
+        (connection.received > 0 ? load.brokenKept : load.brokenNew).push(message);
         break;
       }
       await delay(pauseMs);
@@ -86,7 +86,7 @@ async function keepAsking(
 
 /**
  * Sends logins over kept connections, and returns when the service has begun with them.
- * @returns what they are answered with, by status; a broken connection counts by its reason
+ * @returns the responses, by status; a broken connection counts by its reason
  */
 async function loginsUnderWay(
   baseUrl: string,
@@ -95,7 +95,7 @@ async function loginsUnderWay(
 ): Promise<() => Promise<Record<string, number>>> {
   const connections = await Promise.all(Array.from({ length: amount }, () => Connection.open(baseUrl)));
   for (const connection of connections) await connection.request('/api/v1/client/init', login);
-  const answers = connections.map((connection) =>
+  const responses = connections.map((connection) =>
     connection.request('/api/v1/client/login', login).then(
       ({ status }) => String(status),
       (error: Error) => error.message,
@@ -105,27 +105,27 @@ async function loginsUnderWay(
   await delay(60);
   return async () => {
     const counts: Record<string, number> = {};
-    for (const answer of await Promise.all(answers)) counts[answer] = (counts[answer] ?? 0) + 1;
+    for (const response of await Promise.all(responses)) counts[response] = (counts[response] ?? 0) + 1;
     return counts;
   };
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', { timeout: PATIENCE_MS }, (signal) => {
-  test('fails no request, finishes what is under way and ends with code 0', async () => {
+  test('fails no request, finishes requests in progress and ends with code 0', async () => {
     const service = await spawnService(environment);
     const { api } = service;
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     const text = requestText(VERIFY, { app_id: app.app_id, token });
-    const load: Load = { answers: 0, brokenKept: [], brokenNew: [], refused: 0, ending: false };
+    const load: Load = { responses: 0, brokenKept: [], brokenNew: [], refused: 0, ending: false };
     const clients = [
-      ...Array.from({ length: 16 }, () => keepAsking(api.baseUrl, text, true, load, 0)),
+      ...Array.from({ length: 16 }, () => keepSending(api.baseUrl, text, true, load, 0)),
       // Ones that pause between requests, shorter than any server waits.
-      ...Array.from({ length: 16 }, (_, n) => keepAsking(api.baseUrl, text, true, load, 40 * (n + 1))),
-      ...Array.from({ length: 8 }, () => keepAsking(api.baseUrl, text, false, load, 0)),
+      ...Array.from({ length: 16 }, (_, n) => keepSending(api.baseUrl, text, true, load, 40 * (n + 1))),
+      ...Array.from({ length: 8 }, () => keepSending(api.baseUrl, text, false, load, 0)),
     ];
     await delay(700);
-    const before = load.answers;
+    const before = load.responses;
 
     const user = await newUser(api, app);
     const hashing = await loginsUnderWay(api.baseUrl, app.with(user), 15);
@@ -137,7 +137,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', { timeout: PATIEN
 
     expect(await hashing()).toEqual({ 200: 15 });
     expect({ kept: load.brokenKept, new: load.brokenNew }).toEqual({ kept: [], new: [] });
-    expect(load.answers - before).toBeGreaterThan(40);
+    expect(load.responses - before).toBeGreaterThan(40);
     expect(load.refused).toBe(40);
     expect(code, service.output().stderr).toBe(0);
     expect(ms).toBeLessThan(EXIT_WITHIN_MS);
@@ -161,21 +161,21 @@ test(
     for (const connection of connections) connection.write(text);
     const ended = service.end('SIGTERM');
     service.child.kill('SIGCONT');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       connections.map((connection) =>
-        connection.answer().then(
+        connection.response().then(
           ({ status }) => String(status),
           (error: Error) => error.message,
         ),
       ),
     );
     expect(await ended).toBe(0);
-    expect(answers.filter((answer) => answer !== '200')).toEqual([]);
+    expect(responses.filter((response) => response !== '200')).toEqual([]);
   },
 );
 
 test.concurrent(
-  'a request that is half sent when SIGTERM comes is answered',
+  'a request that is half sent when SIGTERM comes gets a response',
   { timeout: PATIENCE_MS },
   async ({ onTestFinished }) => {
     const service = await spawnService(environment, onTestFinished);
@@ -201,7 +201,7 @@ test.concurrent(
     inHead!.write(text.slice(30));
     silent!.write(text);
     for (const [name, connection] of Object.entries({ inBody, inHead, used, idle, silent })) {
-      expect(await connection!.answer().catch(String), name).toMatchObject({ status: 200 });
+      expect(await connection!.response().catch(String), name).toMatchObject({ status: 200 });
     }
     expect(await ended).toBe(0);
     expect(performance.now() - began).toBeLessThan(EXIT_WITHIN_MS);
@@ -213,7 +213,7 @@ test.concurrent.for([
   ['SIGINT', 'SIGINT'],
   ['SIGTERM', 'SIGINT'],
 ] as const)(
-  '%s and then %s: what is under way is still answered',
+  '%s and then %s: requests in progress still get responses',
   { timeout: PATIENCE_MS },
   async ([first, second], { onTestFinished }) => {
     const service = await spawnService(environment, onTestFinished);

@@ -6,7 +6,7 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { startTwoProcesses } from '../counting/two-processes.ts';
+import { startTwoProcesses } from '../concurrency/two-processes.ts';
 import {
   download,
   downloadOf,
@@ -71,10 +71,10 @@ test('of uploads of one name at the same time one holds, whole; readers never se
   })();
   for (let round = 0; round < 3; round += 1) {
     const four = all.slice(round * 4, round * 4 + 4);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       four.map((content, n) => putFile(services[n % 2]!.api, app, 'a', content)),
     );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   }
   over = true;
   await reader;
@@ -85,11 +85,11 @@ test('of uploads of one name at the same time one holds, whole; readers never se
 
 test('a new name at the same time is one file', async () => {
   const app = await newApp(api);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) => putFile(services[n % 2]!.api, app, 'new', newContent(1000))),
   );
-  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
-  expect(new Set(answers.map(({ body }) => body.file_id)).size).toBe(1);
+  expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  expect(new Set(responses.map(({ body }) => body.file_id)).size).toBe(1);
 });
 
 test(
@@ -148,16 +148,16 @@ test('files of 60 MB go in and out without being held in memory', { timeout: PAT
   const piece = randomBytes(MIB);
   const transfer = async (name: string, mebibytes: number) => {
     const sent = beginUpload(service, app, name);
-    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const pending = once(sent, 'response') as Promise<[IncomingMessage]>;
     const hash = createHash('sha256');
     for (let n = 0; n < mebibytes; n += 1) {
       hash.update(piece);
       if (!sent.write(piece)) await once(sent, 'drain');
     }
     sent.end();
-    const [answer] = await answered;
-    answer.resume();
-    expect(answer.statusCode).toBe(200);
+    const [response] = await pending;
+    response.resume();
+    expect(response.statusCode).toBe(200);
     const received = createHash('sha256');
     const { body } = await fetch(service.api.baseUrl + downloadOf(app, name));
     for await (const part of body!) received.update(part);
@@ -172,33 +172,33 @@ test('files of 60 MB go in and out without being held in memory', { timeout: PAT
   expect((await mostInUse()) - before).toBeLessThan(16);
 });
 
-test('SIGTERM: downloads and uploads that are under way are finished', { timeout: PATIENCE_MS }, async () => {
+test('SIGTERM: downloads and uploads in progress are finished', { timeout: PATIENCE_MS }, async () => {
   const app = await newApp(api);
   const service = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
   const content = newContent(40 * MIB);
   await upload(service.api, app, 'a', content);
-  const answered = once(request(service.api.baseUrl + downloadOf(app, 'a')).end(), 'response') as Promise<
+  const pending = once(request(service.api.baseUrl + downloadOf(app, 'a')).end(), 'response') as Promise<
     [IncomingMessage]
   >;
-  const [answer] = await answered;
+  const [response] = await pending;
   const sent = beginUpload(service, app, 'b', 10);
   const uploaded = once(sent, 'response') as Promise<[IncomingMessage]>;
   const before = (await contents()).length;
   sent.write('12345');
   await expect.poll(async () => (await contents()).length).toBe(before + 1);
   const ended = service.end('SIGTERM');
-  // Nobody is listening any more: the drain has begun.
+  // The server has stopped listening: the drain has begun.
   await expect
     .poll(() =>
       fetch(`${service.api.baseUrl}/health`).then(
-        () => 'answers',
+        () => 'responds',
         () => 'refuses',
       ),
     )
     .toBe('refuses');
   sent.end('67890');
   const received = createHash('sha256');
-  for await (const part of answer) received.update(part as Buffer);
+  for await (const part of response) received.update(part as Buffer);
   expect(received.digest('hex')).toBe(sha256(content));
   expect((await uploaded)[0].statusCode).toBe(200);
   expect(await ended).toBe(0);
@@ -210,9 +210,9 @@ test('SIGTERM: a download that never ends does not keep the process', { timeout:
   const service = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
   await upload(service.api, app, 'a', newContent(40 * MIB));
   const sent = request(service.api.baseUrl + downloadOf(app, 'a')).end();
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  answer.on('error', () => {});
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.on('error', () => {});
   // Code 0: it has ended by itself, before the 10 s after which it would give up.
   expect(await service.end('SIGTERM')).toBe(0);
-  answer.destroy();
+  response.destroy();
 });

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { SignedNotice } from '../conformance/support/payments.ts';
+import type { SignedEvent } from '../conformance/support/payments.ts';
 import { startStripeAlone } from '../conformance/support/stripe-harness.ts';
-import { LightClient, shuffled } from '../counting/load.ts';
-import { sessionOf, WEBHOOK } from '../counting/stripe-processes.ts';
+import { LightClient, shuffled } from '../concurrency/load.ts';
+import { sessionOf, WEBHOOK } from '../concurrency/stripe-processes.ts';
 import { newReseller } from '../operations/support/resellers.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { ADMINISTRATOR, openCheckout, sellPlan } from '../support/billing.ts';
@@ -20,54 +20,54 @@ const OF_EACH = 12;
 const stripe = await startStripeAlone(systemClock);
 const { says, server, settings } = stripe;
 
-/** What became of a payment at Stripe, and what its payer has because of that. */
+/** What happened to a payment at Stripe, and what its payer has because of that. */
 interface Purchase {
-  readonly notices: readonly SignedNotice[];
+  readonly events: readonly SignedEvent[];
   readonly packs: number;
   readonly balance: number;
 }
 
 /**
- * Sends notices as Stripe does, in any order, until the service is gone.
+ * Sends events as Stripe does, in any order, until the service is gone.
  * @param acknowledged gets those that were taken @returns those that were not
  */
 async function deliver(
   baseUrl: string,
-  notices: readonly SignedNotice[],
-  acknowledged: SignedNotice[],
-): Promise<SignedNotice[]> {
+  events: readonly SignedEvent[],
+  acknowledged: SignedEvent[],
+): Promise<SignedEvent[]> {
   const client = new LightClient(baseUrl);
-  const waiting = shuffled(notices);
-  const unanswered: SignedNotice[] = [];
+  const waiting = shuffled(events);
+  const withoutResponse: SignedEvent[] = [];
   let gone = false;
   const worker = async () => {
-    for (let notice = waiting.pop(); notice; notice = waiting.pop()) {
+    for (let event = waiting.pop(); event; event = waiting.pop()) {
       if (gone) {
-        unanswered.push(notice);
+        withoutResponse.push(event);
         continue;
       }
-      const headers = notice.headers as Record<string, string>;
+      const headers = event.headers as Record<string, string>;
       try {
-        const { status } = await client.post(WEBHOOK, notice.body.toString(), { headers });
-        if (status === 200) acknowledged.push(notice);
+        const { status } = await client.post(WEBHOOK, event.body.toString(), { headers });
+        if (status === 200) acknowledged.push(event);
         else {
           expect(status).toBe(503);
-          unanswered.push(notice);
+          withoutResponse.push(event);
         }
       } catch (error) {
         gone = true;
-        unanswered.push(notice);
+        withoutResponse.push(event);
         const { code = '' } = error as NodeJS.ErrnoException;
         if (!/ECONNRESET|ECONNREFUSED|EPIPE/.test(code)) throw error;
       }
     }
   };
   await Promise.all(Array.from({ length: 6 }, worker));
-  return unanswered;
+  return withoutResponse;
 }
 
 test(
-  'kill -9 while notices of payments come: what was acknowledged is there, and nothing is granted twice',
+  'kill -9 while events of payments come: what was acknowledged is there, and nothing is granted twice',
   { timeout: 180_000 },
   async () => {
     const dataDir = await temporaryDataDir(atFileEnd);
@@ -97,27 +97,27 @@ test(
     for (let turn = 0; turn < ROUNDS * OF_EACH * 2; turn += 1) {
       const plan = turn % 2 === 0 ? pack : topUp;
       const session = sessionOf(await openCheckout(api, developer, plan));
-      const notices = [...(await says.paid(session))];
+      const events = [...(await says.paid(session))];
       const payment: string = server.world.things.get(session)!['payment_intent'];
-      // Of some of it half is given back.
+      // Half of some payments is refunded.
       const half = turn % 3 === 0;
-      if (half) notices.push(...(await says.refunded(payment, plan === pack ? 500 : 2_500)));
+      if (half) events.push(...(await says.refunded(payment, plan === pack ? 500 : 2_500)));
       const part = half ? 0.5 : 1;
       purchases.push({
-        notices,
+        events,
         packs: plan === pack ? 100 * part : 0,
         balance: plan === topUp ? 6_000 * part : 0,
       });
     }
 
-    const acknowledged: SignedNotice[] = [];
-    let waiting: SignedNotice[] = [];
+    const acknowledged: SignedEvent[] = [];
+    let waiting: SignedEvent[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = acknowledged.length;
       const fresh = purchases.slice(round * OF_EACH * 2, (round + 1) * OF_EACH * 2);
       // What was not acknowledged comes again, and some of what was.
       const again = shuffled(acknowledged).slice(0, 10);
-      const all = [...waiting, ...again, ...fresh.flatMap(({ notices }) => notices)];
+      const all = [...waiting, ...again, ...fresh.flatMap(({ events }) => events)];
       const delivering = deliver(service.api.baseUrl, all, acknowledged);
       await expect.poll(() => acknowledged.length, { interval: 1 }).toBeGreaterThan(before + 2);
       await delay(randomInt(0, 60));
@@ -133,7 +133,7 @@ test(
     await expectBooks(
       dataDir,
       purchases,
-      purchases.flatMap(({ notices }) => notices),
+      purchases.flatMap(({ events }) => events),
     );
     const { licenses } = (
       await service.api.call<{ quotas: { licenses: { limit: number } } }>(
@@ -155,7 +155,7 @@ test(
 async function expectBooks(
   dataDir: string,
   purchases: readonly Purchase[],
-  acknowledged: readonly SignedNotice[],
+  acknowledged: readonly SignedEvent[],
 ): Promise<void> {
   const database = new pg.Client({ connectionString: await embeddedDatabaseUrl(dataDir) });
   await database.connect();
@@ -188,15 +188,15 @@ async function expectBooks(
       "select notice_id from payment_notices where outcome = 'applied'",
     );
     const taken = new Set(known.map(({ notice_id }) => notice_id));
-    const idOf = ({ body }: SignedNotice) => (JSON.parse(body.toString()) as { id: string }).id;
+    const idOf = ({ body }: SignedEvent) => (JSON.parse(body.toString()) as { id: string }).id;
     expect(acknowledged.map(idOf).filter((id) => !taken.has(id))).toEqual([]);
-    // A payment that is known has been granted, less what is known to have been given back.
-    const complete = purchases.filter(({ notices }) => taken.has(idOf(notices[0]!)));
+    // A known payment has been granted, less its known refunds.
+    const complete = purchases.filter(({ events }) => taken.has(idOf(events[0]!)));
     expect(found['invoices']).toBe(complete.length);
     const due = (of: 'packs' | 'balance') =>
       complete.reduce((sum, purchase) => {
         const whole = of === 'packs' ? 100 : 6_000;
-        const isRefundKnown = purchase.notices.every((notice) => taken.has(idOf(notice)));
+        const isRefundKnown = purchase.events.every((event) => taken.has(idOf(event)));
         return sum + (purchase[of] === 0 || isRefundKnown ? purchase[of] : whole);
       }, 0);
     expect({ packs: found['packs'], balance: found['balance'] }).toEqual({

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { LightClient } from '../counting/load.ts';
+import { LightClient } from '../concurrency/load.ts';
 import { newReseller, type TestReseller } from '../operations/support/resellers.ts';
 import { newApp, type App } from '../support/fixtures.ts';
 import { embeddedDatabaseUrl, spawnService, temporaryDataDir } from '../support/processes.ts';
@@ -14,11 +14,11 @@ interface Order {
   readonly amount: number;
 }
 
-/** What the reseller was told, and what he asked for without an answer. */
+/** What the reseller knows, and the requests that got no response. */
 interface Told {
   readonly keys: Map<string, Order>;
-  readonly answers: Map<Order, unknown>;
-  readonly unanswered: Order[];
+  readonly responses: Map<Order, unknown>;
+  readonly withoutResponse: Order[];
 }
 
 const wish = ({ app_id }: App, { amount }: Order) => ({ app_id, tier: 'Pro', duration_days: 30, amount });
@@ -34,20 +34,20 @@ async function burst(baseUrl: string, app: App, { token }: TestReseller, told: T
       try {
         const { status, body } = await client.post(BUY, wish(app, order), { token, headers });
         if (status === 201) {
-          told.answers.set(order, body);
+          told.responses.set(order, body);
           const made = body['licenses'] as { license_key: string }[];
           for (const { license_key } of made) told.keys.set(license_key, order);
         } else {
           // Too slow, or gone already: then it may have happened or not.
           expect([429, 503]).toContain(status);
-          if (status === 503) told.unanswered.push(order);
+          if (status === 503) told.withoutResponse.push(order);
           await delay(randomInt(5, 20));
         }
       } catch (error) {
         gone = true;
         const { code = '' } = error as NodeJS.ErrnoException;
         if (!/ECONNRESET|ECONNREFUSED|EPIPE/.test(code)) throw error;
-        told.unanswered.push(order);
+        told.withoutResponse.push(order);
       }
     }
   };
@@ -78,12 +78,12 @@ test(
       commission_margin: 33.33,
       balance: 50_000,
     });
-    const told: Told = { keys: new Map(), answers: new Map(), unanswered: [] };
+    const told: Told = { keys: new Map(), responses: new Map(), withoutResponse: [] };
 
     for (let round = 0; round < 3; round += 1) {
-      const before = told.answers.size;
+      const before = told.responses.size;
       const bursting = burst(service.api.baseUrl, app, reseller, told);
-      await expect.poll(() => told.answers.size).toBeGreaterThan(before + 5);
+      await expect.poll(() => told.responses.size).toBeGreaterThan(before + 5);
       await delay(randomInt(20, 300));
       expect(await service.end('SIGKILL')).toBeNull();
       await bursting;
@@ -118,23 +118,24 @@ test(
           spent: found.keys * 7,
         });
         expect(found.keys).toBeGreaterThanOrEqual(told.keys.size);
-        const asked = told.unanswered.reduce((sum, { amount }) => sum + amount, 0);
-        expect(found.keys).toBeLessThanOrEqual(told.keys.size + asked);
+        const requested = told.withoutResponse.reduce((sum, { amount }) => sum + amount, 0);
+        expect(found.keys).toBeLessThanOrEqual(told.keys.size + requested);
       } finally {
         await database.end();
       }
     }
 
-    // Every key that he was told of is his; and what he was not told can be asked for again, with one effect in all.
+    // Every acknowledged key belongs to the reseller; unacknowledged requests can be repeated, with one effect in all.
     const client = new LightClient(service.api.baseUrl);
     const again = async (order: Order) => {
       const headers = { 'idempotency-key': order.idempotencyKey };
-      const answer = await client.post(BUY, wish(app, order), { token: reseller.token, headers });
-      expect(answer.status).toBe(201);
-      return answer;
+      const response = await client.post(BUY, wish(app, order), { token: reseller.token, headers });
+      expect(response.status).toBe(201);
+      return response;
     };
-    for (const [order, body] of [...told.answers].slice(-10)) expect((await again(order)).body).toEqual(body);
-    for (const order of told.unanswered) {
+    for (const [order, body] of [...told.responses].slice(-10))
+      expect((await again(order)).body).toEqual(body);
+    for (const order of told.withoutResponse) {
       const { body } = await again(order);
       for (const { license_key } of body['licenses'] as { license_key: string }[])
         told.keys.set(license_key, order);
@@ -150,7 +151,8 @@ test(
     expect(listed).toEqual(new Set(told.keys.keys()));
     expect(await service.end('SIGTERM')).toBe(0);
     console.log(
-      `${told.answers.size} generations of ${told.keys.size} keys acknowledged, ${told.unanswered.length} asked again`,
+      `${told.responses.size} generations of ${told.keys.size} keys acknowledged, ` +
+        `${told.withoutResponse.length} repeated`,
     );
   },
 );

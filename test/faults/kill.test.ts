@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { LightClient } from '../counting/load.ts';
-import { sign } from '../counting/signed.ts';
+import { LightClient } from '../concurrency/load.ts';
+import { sign } from '../concurrency/signed.ts';
 import { newApp, newNonce, newUser, unique, type App } from '../support/fixtures.ts';
 import {
   embeddedDatabaseUrl,
@@ -17,7 +17,7 @@ import {
 const READY_WITHIN_MS = 30_000;
 const DAY_SECONDS = 86_400;
 
-/** What clients were told, and what they asked for without an answer. */
+/** What clients know, and the requests that got no response. */
 interface Ledger {
   readonly registered: Set<string>;
   readonly keyOfRegistration: Map<string, string>;
@@ -25,7 +25,7 @@ interface Ledger {
   readonly apps: Set<string>;
   /** Signed requests whose nonce is spent. */
   readonly spent: ReturnType<typeof sign>[];
-  readonly asked: { registrations: number; activations: number };
+  readonly requested: { registrations: number; activations: number };
 }
 
 /** The database was too slow, or gone already: the change may have taken place or not, but wholly. */
@@ -51,7 +51,7 @@ async function prepare({ api }: ServiceProcess): Promise<Scene> {
       activated: new Set(),
       apps: new Set(),
       spent: [],
-      asked: { registrations: 0, activations: 0 },
+      requested: { registrations: 0, activations: 0 },
     },
   };
 }
@@ -75,38 +75,38 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
   };
   const register = async () => {
     const key = keys.pop();
-    // A fast machine has spent them all: the others go on.
+    // A fast machine has spent them all: the others continue.
     if (key === undefined) return delay(20);
     const name = unique('user');
-    ledger.asked.registrations += 1;
+    ledger.requested.registrations += 1;
     ledger.keyOfRegistration.set(name, key);
-    const answer = await client.register(
+    const response = await client.register(
       app.with({ username: name, password: 'a user password', hwid: 'machine', license_key: key }),
     );
-    if (answer.status === 201) ledger.registered.add(name);
-    else expect([429, UNACKNOWLEDGED]).toContain(answer.status);
+    if (response.status === 201) ledger.registered.add(name);
+    else expect([429, UNACKNOWLEDGED]).toContain(response.status);
   };
   const activate = async () => {
     const key = keys.pop();
     if (key === undefined) return delay(20);
-    ledger.asked.activations += 1;
-    const answer = await client.activate(app.with({ username, license_key: key }));
-    if (answer.status === 200) ledger.activated.add(key);
-    else expect(answer.status).toBe(UNACKNOWLEDGED);
+    ledger.requested.activations += 1;
+    const response = await client.activate(app.with({ username, license_key: key }));
+    if (response.status === 200) ledger.activated.add(key);
+    else expect(response.status).toBe(UNACKNOWLEDGED);
   };
   const create = async () => {
-    const answer = await client.post('/api/v2/dev/apps', { name: 'App' }, app.token);
-    if (answer.status === 201) ledger.apps.add(String(answer.body['app_id']));
-    else if (answer.status !== UNACKNOWLEDGED) expect(answer.code).toBe('QUOTA_EXCEEDED');
+    const response = await client.post('/api/v2/dev/apps', { name: 'App' }, app.token);
+    if (response.status === 201) ledger.apps.add(String(response.body['app_id']));
+    else if (response.status !== UNACKNOWLEDGED) expect(response.code).toBe('QUOTA_EXCEEDED');
     await delay(20);
   };
   // A session that never was: the nonce is spent all the same.
   const spend = async () => {
     const request = sign(app, { token: 'x'.repeat(22), nonce: newNonce() });
     const { text, headers } = request;
-    const answer = await client.post('/api/v2/client/verify-session', text, { headers });
-    if (answer.code === 'SESSION_INVALID') ledger.spent.push(request);
-    else expect(answer.status).toBe(UNACKNOWLEDGED);
+    const response = await client.post('/api/v2/client/verify-session', text, { headers });
+    if (response.code === 'SESSION_INVALID') ledger.spent.push(request);
+    else expect(response.status).toBe(UNACKNOWLEDGED);
     await delay(5);
   };
   await Promise.all([
@@ -117,7 +117,7 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
   ]);
 }
 
-/** Returns when a burst has got somewhere, and a moment later. */
+/** Returns a moment after a burst has made progress. */
 async function underWay({ ledger: { registered, activated } }: Scene): Promise<void> {
   const [registrations, activations] = [registered.size + 2, activated.size + 2];
   const progress = () => [registered.size - registrations, activated.size - activations];
@@ -133,7 +133,8 @@ async function expectNothingLost(dataDir: string, service: ServiceProcess, scene
   try {
     const { rows: users } = await database.query<{ username: string; keys: number; days: number }>(
       `select u.username, (select count(*)::int from licenses l where l.redeemed_by = u.user_id) as keys,
-         coalesce(extract(epoch from s.ends_at - (select min(redeemed_at) from licenses l where l.redeemed_by = u.user_id)), 0)
+           coalesce(extract(epoch from s.ends_at -
+             (select min(redeemed_at) from licenses l where l.redeemed_by = u.user_id)), 0)
            / ${DAY_SECONDS} as days
        from users u left join subscriptions s using (user_id) where u.app_id = $1`,
       [app.app_id],
@@ -146,12 +147,14 @@ async function expectNothingLost(dataDir: string, service: ServiceProcess, scene
     }
     const activator = users.find(({ username }) => username === scene.username)!;
     expect(activator.keys).toBeGreaterThanOrEqual(ledger.activated.size);
-    expect(activator.keys).toBeLessThanOrEqual(ledger.asked.activations);
-    expect(users.length).toBeLessThanOrEqual(ledger.asked.registrations + 1);
+    expect(activator.keys).toBeLessThanOrEqual(ledger.requested.activations);
+    expect(users.length).toBeLessThanOrEqual(ledger.requested.registrations + 1);
 
     const { rows: counters } = await database.query(
-      `select u.users::int as users, (select count(*)::int from applications a where a.developer_id = d.developer_id) as apps,
-         d.apps as seats, (select count(*)::int from licenses where status = 'redeemed' and redeemed_by is null) as orphans,
+      `select u.users::int as users,
+         (select count(*)::int from applications a where a.developer_id = d.developer_id) as apps,
+         d.apps as seats,
+         (select count(*)::int from licenses where status = 'redeemed' and redeemed_by is null) as orphans,
          (select count(*)::int from licenses where status <> 'redeemed' and redeemed_by is not null) as strays
        from application_usage u join applications using (app_id) join developers d using (developer_id)
        where u.app_id = $1`,
@@ -220,7 +223,8 @@ describe('kill -9 in the middle of a burst', { timeout: 180_000 }, () => {
     expect(scene.ledger.registered.size).toBeGreaterThan(3);
     expect(scene.ledger.activated.size).toBeGreaterThan(3);
     console.log(
-      `${times.join(', ')}; ${scene.ledger.registered.size} registrations and ${scene.ledger.activated.size} activations acknowledged`,
+      `${times.join(', ')}; ${scene.ledger.registered.size} registrations and ` +
+        `${scene.ledger.activated.size} activations acknowledged`,
     );
     expect(await service.end('SIGTERM')).toBe(0);
   });

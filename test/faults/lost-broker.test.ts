@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startBroker, type BrokerProcess } from '../conformance/support/broker-process.ts';
-import { LightClient, type LightAnswer } from '../counting/load.ts';
+import { LightClient, type LightResponse } from '../concurrency/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { newApp, newHwid, newNonce, newUser, unique, type App, type User } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { spawnService } from '../support/processes.ts';
 
-/** The promise is 2 s: here others share the machine, and what does not give up would hang for ever. */
-const ANSWER_WITHIN_MS = 15_000;
+/** The promise is 2 s: here others share the machine, and a call that does not give up would hang forever. */
+const RESPONSE_WITHIN_MS = 15_000;
 
 const port = await freePort();
-// The broker is away when the service starts.
+// The broker is unavailable when the service starts.
 const service = await spawnService(
   {
     DATABASE_URL: await createTestDatabase(),
@@ -43,10 +43,10 @@ async function broker(): Promise<BrokerProcess> {
 
 const health = () => client.call('GET', '/health');
 
-function expectBrokerNamed(answer: LightAnswer): void {
-  expect(answer).toMatchObject({ status: 500, code: 'HEALTH_CHECK_FAILED' });
-  expect(answer.body['detail']).toMatch(/messaging broker/);
-  expect(answer.ms).toBeLessThan(ANSWER_WITHIN_MS);
+function expectBrokerNamed(response: LightResponse): void {
+  expect(response).toMatchObject({ status: 500, code: 'HEALTH_CHECK_FAILED' });
+  expect(response.body['detail']).toMatch(/messaging broker/);
+  expect(response.ms).toBeLessThan(RESPONSE_WITHIN_MS);
 }
 
 /** A user's way through the service, and what a developer does meanwhile. */
@@ -59,7 +59,7 @@ async function expectEverythingWorks(): Promise<void> {
   const ban = await client.post(bans, { kind: 'hardware', hwid: newHwid() }, app.token);
   const banPath = `${bans}/${String(ban.body['ban_id'])}`;
   const user = { username: unique('user'), password: 'a user password', hwid: newHwid() };
-  const answers: LightAnswer[] = [
+  const responses: LightResponse[] = [
     ban,
     await client.signed('verify-session', app, { token, nonce: newNonce() }),
     await client.verify({ app_id: app.app_id, token }),
@@ -75,13 +75,13 @@ async function expectEverythingWorks(): Promise<void> {
     await client.call('GET', '/api/v1/client/plans'),
     await client.signed('logout', app, { session_token: token, nonce: newNonce() }),
   ];
-  for (const answer of answers) {
-    expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status);
-    expect(answer.ms).toBeLessThan(ANSWER_WITHIN_MS);
+  for (const response of responses) {
+    expect([200, 201], JSON.stringify(response.body)).toContain(response.status);
+    expect(response.ms).toBeLessThan(RESPONSE_WITHIN_MS);
   }
 }
 
-test('the service starts without its broker, works without it, and says so when asked', async () => {
+test('the service starts without its broker, works without it, and reports it', async () => {
   await expectEverythingWorks();
   for (let n = 0; n < 3; n += 1) expectBrokerNamed(await health());
 });
@@ -98,12 +98,12 @@ test('once the broker is there the service is well, and not when it is gone agai
   await expect.poll(async () => (await health()).status).toBe(200);
 });
 
-test('a broker that takes everything and answers nothing is not operational, and nobody waits for it', async () => {
+test('a broker that takes everything and never responds is not operational, and no request waits for it', async () => {
   const silent = await broker();
   await expect.poll(async () => (await health()).status).toBe(200);
   silent.hang();
-  const [asked] = await Promise.all([health(), expectEverythingWorks()]);
-  expectBrokerNamed(asked);
+  const [report] = await Promise.all([health(), expectEverythingWorks()]);
+  expectBrokerNamed(report);
   silent.goOn();
   await expect.poll(async () => (await health()).status).toBe(200);
 });

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { serverProcesses, stopServer } from '../platform/database/support/processes.ts';
-import { LightClient, tally, type LightAnswer } from '../counting/load.ts';
+import { LightClient, tally, type LightResponse } from '../concurrency/load.ts';
 import {
   newApp,
   newDeveloper,
@@ -21,8 +21,8 @@ import {
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 
-/** The promises are 2 s: here others share the machine, and what does not give up would hang for ever. */
-const ANSWER_WITHIN_MS = 15_000;
+/** The promises are 2 s: here others share the machine, and a call that does not give up would hang forever. */
+const RESPONSE_WITHIN_MS = 15_000;
 const RECOVERY_WITHIN_MS = 20_000;
 /** Several outages one after the other, each as long as it may be. */
 const PATIENCE_MS = 120_000;
@@ -87,7 +87,7 @@ async function sql<Row extends pg.QueryResultRow>(
 const verify = () => client.verify({ app_id: app.app_id, token });
 
 /** One request of every operation that needs the database. */
-function everyOperation(bearer: string): Record<string, () => Promise<LightAnswer>> {
+function everyOperation(bearer: string): Record<string, () => Promise<LightResponse>> {
   const ofApp = `/api/v2/dev/apps/${app.app_id}`;
   const call = (method: string, path: string, body?: object) => () => client.call(method, path, body, bearer);
   return {
@@ -99,7 +99,7 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightAnswe
     activate: () => client.activate(app.with({ username: owner.username, license_key: UNKNOWN_KEY })),
     logout: () => client.logout({ app_id: app.app_id, token: 'A'.repeat(22) }),
     'v2 login': () => client.signed('login', app, { ...owner, nonce: newNonce() }),
-    'v2 licence login': () =>
+    'v2 license login': () =>
       client.signed('login-license', app, { license_key: UNKNOWN_KEY, hwid: newHwid(), nonce: newNonce() }),
     'v2 verify': () => client.signed('verify-session', app, { token, nonce: newNonce() }),
     'v2 verify, unsigned': () =>
@@ -113,15 +113,15 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightAnswe
     'developer registers': () =>
       client.post('/api/v2/dev/register', { email: `${unique('dev')}@example.com`, password: 'a password' }),
     'developer logs in': () =>
-      client.post('/api/v2/dev/login', { email: 'nobody@example.com', password: 'a password' }),
+      client.post('/api/v2/dev/login', { email: 'unknown@example.com', password: 'a password' }),
     'apps, list': call('GET', '/api/v2/dev/apps'),
     'apps, create': call('POST', '/api/v2/dev/apps', { name: 'App' }),
     'app, get': call('GET', ofApp),
     'app, change': call('PATCH', ofApp, { hwid_lock: true }),
-    // One that does not exist: were it answered, the tests below would lose theirs.
+    // A missing one: if its deletion succeeded, the tests below would lose theirs.
     'app, delete': call('DELETE', `/api/v2/dev/apps/app_${'0'.repeat(26)}`),
-    'licences, list': call('GET', `${ofApp}/licenses`),
-    'licences, create': call('POST', `${ofApp}/licenses`, { amount: 1, tier: 'Standard', duration_days: 1 }),
+    'licenses, list': call('GET', `${ofApp}/licenses`),
+    'licenses, create': call('POST', `${ofApp}/licenses`, { amount: 1, tier: 'Standard', duration_days: 1 }),
     'bans, list': call('GET', `${ofApp}/bans`),
     'bans, create': call('POST', `${ofApp}/bans`, { kind: 'network', network: '203.0.113.0/24' }),
     'ban, delete': call('DELETE', `${ofApp}/bans/ban_${'0'.repeat(26)}`),
@@ -129,16 +129,16 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightAnswe
   };
 }
 
-function expectUnavailable(answer: LightAnswer, what: string): void {
+function expectUnavailable(response: LightResponse, what: string): void {
   const expected =
     what === 'health'
       ? { status: 500, code: 'HEALTH_CHECK_FAILED' }
       : { status: 503, code: 'SERVICE_UNAVAILABLE' };
-  expect(answer, `${what}: ${JSON.stringify(answer.body)}`).toMatchObject(expected);
-  expect(answer.headers.get('content-type'), what).toBe('application/problem+json');
-  if (what === 'health') expect(answer.body['detail']).toMatch(/database|cluster/);
-  if (what !== 'health') expect(answer.headers.get('retry-after'), what).toMatch(/^[1-9]\d*$/);
-  expect(answer.ms, what).toBeLessThan(ANSWER_WITHIN_MS);
+  expect(response, `${what}: ${JSON.stringify(response.body)}`).toMatchObject(expected);
+  expect(response.headers.get('content-type'), what).toBe('application/problem+json');
+  if (what === 'health') expect(response.body['detail']).toMatch(/database|cluster/);
+  if (what !== 'health') expect(response.headers.get('retry-after'), what).toMatch(/^[1-9]\d*$/);
+  expect(response.ms, what).toBeLessThan(RESPONSE_WITHIN_MS);
 }
 
 /** Sends one request of every operation at once, three times. @returns the longest time */
@@ -147,9 +147,9 @@ async function everythingIsUnavailable(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     await Promise.all(
       Object.entries(everyOperation(app.token)).map(async ([what, send]) => {
-        const answer = await send();
-        expectUnavailable(answer, what);
-        longest = Math.max(longest, answer.ms);
+        const response = await send();
+        expectUnavailable(response, what);
+        longest = Math.max(longest, response.ms);
       }),
     );
     await delay(100);
@@ -157,54 +157,54 @@ async function everythingIsUnavailable(): Promise<number> {
   return longest;
 }
 
-/** @returns after how many milliseconds every operation answered without a 5xx again */
+/** @returns after how many milliseconds every operation responds without a 5xx again */
 async function recovery(): Promise<number> {
   const began = performance.now();
   for (;;) {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       verify(),
       client.login(app.with(owner)),
       client.call('GET', '/health'),
     ]);
     const ms = performance.now() - began;
-    if (answers.every(({ status }) => status === 200 || status === 401)) {
-      ({ token } = answers[1].body as { token: string });
+    if (responses.every(({ status }) => status === 200 || status === 401)) {
+      ({ token } = responses[1].body as { token: string });
       expect(ms).toBeLessThan(RECOVERY_WITHIN_MS);
       return ms;
     }
-    if (ms > RECOVERY_WITHIN_MS) expect(tally(answers)).toEqual({ 200: 3 });
+    if (ms > RECOVERY_WITHIN_MS) expect(tally(responses)).toEqual({ 200: 3 });
     await delay(20);
   }
 }
 
-/** A load of verifications and activations that goes on until it is stopped. */
+/** A load of verifications and activations that continues until it is stopped. */
 function startLoad(keys: string[]): {
-  readonly answers: readonly LightAnswer[];
+  readonly responses: readonly LightResponse[];
   readonly redeemed: readonly string[];
   stop(): Promise<void>;
 } {
   let over = false;
-  const answers: LightAnswer[] = [];
+  const responses: LightResponse[] = [];
   const redeemed: string[] = [];
   const workers = [
     ...Array.from({ length: 6 }, async () => {
-      for (; !over; await delay(5)) answers.push(await verify());
+      for (; !over; await delay(5)) responses.push(await verify());
     }),
     ...Array.from({ length: 3 }, async () => {
       for (; !over; await delay(5))
-        answers.push(await client.call('GET', '/api/v2/dev/apps', undefined, app.token));
+        responses.push(await client.call('GET', '/api/v2/dev/apps', undefined, app.token));
     }),
     ...Array.from({ length: 4 }, async () => {
       for (; !over && keys.length > 0; await delay(10)) {
         const key = keys.pop()!;
-        const answer = await client.activate(app.with({ username: owner.username, license_key: key }));
-        answers.push(answer);
-        if (answer.status === 200) redeemed.push(key);
+        const response = await client.activate(app.with({ username: owner.username, license_key: key }));
+        responses.push(response);
+        if (response.status === 200) redeemed.push(key);
       }
     }),
   ];
   return {
-    answers,
+    responses,
     redeemed,
     async stop() {
       over = true;
@@ -213,21 +213,22 @@ function startLoad(keys: string[]): {
   };
 }
 
-/** Each answer is a success or says that the service is unavailable, in time. */
-function expectOnlyUnavailable(answers: readonly LightAnswer[]): void {
-  const kinds = tally(answers);
+/** Each response is a success or says that the service is unavailable, in time. */
+function expectOnlyUnavailable(responses: readonly LightResponse[]): void {
+  const kinds = tally(responses);
   expect(Object.keys(kinds).filter((kind) => kind !== '200' && kind !== '503 SERVICE_UNAVAILABLE')).toEqual(
     [],
   );
-  for (const answer of answers.filter(({ status }) => status === 503))
-    expectUnavailable(answer, 'under load');
+  for (const response of responses.filter(({ status }) => status === 503))
+    expectUnavailable(response, 'under load');
 }
 
-/** What was answered with success is there, and every spent key gave its days. */
+/** Every acknowledged change exists, and every spent key gave its days. */
 async function expectDaysOfKeys(acknowledged: readonly string[]): Promise<void> {
   const [row] = await sql<{ spent: number; days: number | null }>(
     `select (select count(*)::int from licenses where redeemed_by = u.user_id) as spent,
-       extract(epoch from s.ends_at - (select min(redeemed_at) from licenses where redeemed_by = u.user_id)) / 86400 as days
+         extract(epoch from s.ends_at - (select min(redeemed_at) from licenses where redeemed_by = u.user_id))
+           / 86400 as days
      from users u left join subscriptions s using (user_id) where u.username = $1`,
     [owner.username],
   );
@@ -236,21 +237,21 @@ async function expectDaysOfKeys(acknowledged: readonly string[]): Promise<void> 
 }
 
 describe('while the database', { timeout: PATIENCE_MS }, () => {
-  test('hangs, every operation answers 503 in time, and all works soon after its return', async () => {
+  test('hangs, every operation returns 503 in time, and all works soon after its return', async () => {
     await Promise.all(Array.from({ length: 20 }, verify));
     letServerGoOn = stopServer(dataDir);
     const longest = await everythingIsUnavailable();
-    // Known to be gone: no one waits for it any more, or each of these would wait for seconds.
+    // Known to be unavailable: requests do not wait for it, or each of these would take seconds.
     const times: number[] = [];
     for (let n = 0; n < 5; n += 1) {
-      const answer = await verify();
-      expectUnavailable(answer, 'verify');
-      times.push(answer.ms);
+      const response = await verify();
+      expectUnavailable(response, 'verify');
+      times.push(response.ms);
     }
     expect(Math.min(...times)).toBeLessThan(500);
     letServerGoOn();
     const ms = await recovery();
-    console.log(`hang: answers within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
+    console.log(`hang: responds within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
   });
 
   test('is cut off without a word, likewise', async () => {
@@ -258,7 +259,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
     const longest = await everythingIsUnavailable();
     await proxy.goOn();
     const ms = await recovery();
-    console.log(`silent network: answers within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
+    console.log(`silent network: responds within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
   });
 
   test('refuses connections, likewise', async () => {
@@ -266,7 +267,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
     const longest = await everythingIsUnavailable();
     await proxy.goOn();
     const ms = await recovery();
-    console.log(`refused: answers within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
+    console.log(`refused: responds within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
   });
 
   test.each([
@@ -285,7 +286,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
     await sql(close, [], 'postgres');
     try {
       await sql(END_CONNECTIONS, [], 'postgres');
-      // They are told to end, and end a moment later.
+      // They receive a signal to end, and end a moment later.
       await expect
         .poll(() => sql(`select 1 from pg_stat_activity where usename = 'service'`, [], 'postgres'), {
           timeout: 10_000,
@@ -301,7 +302,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
 
 describe('under load', { timeout: PATIENCE_MS }, () => {
   test('connections that the database ends fail as 503, and nothing is half done', async () => {
-    const { answers, redeemed, stop } = startLoad(await app.keys(300));
+    const { responses, redeemed, stop } = startLoad(await app.keys(300));
     for (let round = 0; round < 6; round += 1) {
       await delay(150);
       await sql(END_CONNECTIONS);
@@ -309,29 +310,29 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     await expect.poll(() => redeemed.length).toBeGreaterThan(0);
     await delay(100);
     await stop();
-    expectOnlyUnavailable(answers);
+    expectOnlyUnavailable(responses);
     await expectDaysOfKeys(redeemed);
-    console.log(`ended connections: ${JSON.stringify(tally(answers))}`);
+    console.log(`ended connections: ${JSON.stringify(tally(responses))}`);
   });
 
   test('connections that the network resets fail as 503, and nothing is half done', async () => {
-    const { answers, redeemed, stop } = startLoad(await app.keys(300));
+    const { responses, redeemed, stop } = startLoad(await app.keys(300));
     for (let round = 0; round < 6; round += 1) {
       await delay(150);
       proxy.cut();
     }
     await delay(100);
     await stop();
-    expectOnlyUnavailable(answers);
+    expectOnlyUnavailable(responses);
     await expectDaysOfKeys(redeemed);
-    console.log(`reset connections: ${JSON.stringify(tally(answers))}`);
+    console.log(`reset connections: ${JSON.stringify(tally(responses))}`);
   });
 
   test.each([
     ['restarts', 'SIGINT'],
     ['crashes', 'SIGKILL'],
   ] as const)('a database that %s fails requests as 503 only, and all works again', async (_what, signal) => {
-    const { answers, redeemed, stop } = startLoad(await app.keys(300));
+    const { responses, redeemed, stop } = startLoad(await app.keys(300));
     await delay(300);
     const [postmaster] = serverProcesses(dataDir);
     process.kill(postmaster!, signal);
@@ -340,7 +341,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     for (;;) {
       await delay(20);
       if (performance.now() - began > 30_000) throw new Error('the database did not come back');
-      // The old one may answer for a moment, and what it noted of itself go while we read it.
+      // The old one may respond for a moment, and what it recorded about itself vanish while we read it.
       const back = await sql('select 1')
         .then(() => serverProcesses(dataDir)[0] !== postmaster)
         .catch(() => false);
@@ -351,8 +352,8 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     await delay(200);
     await stop();
     // The login of the recovery may have replaced the session.
-    expectOnlyUnavailable(answers.filter(({ code }) => code !== 'SESSION_INVALID'));
-    expect(tally(answers)['503 SERVICE_UNAVAILABLE']).toBeGreaterThan(0);
+    expectOnlyUnavailable(responses.filter(({ code }) => code !== 'SESSION_INVALID'));
+    expect(tally(responses)['503 SERVICE_UNAVAILABLE']).toBeGreaterThan(0);
     await expectDaysOfKeys(redeemed);
     console.log(`${signal}: database back after ${down.toFixed(0)} ms, service ${ms.toFixed(0)} ms later`);
   });
@@ -378,7 +379,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
       expect(free.map(({ status }) => status)).toEqual([200, 200]);
       // They have not waited for those who wait.
       expect(over).toBe(0);
-      for (const answer of await Promise.all(locked)) expectUnavailable(answer, 'locked');
+      for (const response of await Promise.all(locked)) expectUnavailable(response, 'locked');
       await locker.query('rollback');
       // Unspent: they work afterwards.
       const again = await Promise.all(
@@ -392,29 +393,29 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
 });
 
 test(
-  'a developer whose token is right is never told 401 because the database is gone',
+  'a developer with a valid token never gets 401 because the database is gone',
   { timeout: PATIENCE_MS },
   async () => {
     const developer = await newDeveloper(service.api);
     const statuses: number[] = [];
     let over = false;
     onTestFinished(() => void (over = true));
-    const asking = (async () => {
+    const polling = (async () => {
       for (; !over; await delay(5))
         statuses.push((await client.call('GET', '/api/v2/dev/apps', undefined, developer.token)).status);
     })();
-    const answered = async (status: number) => {
+    const received = async (status: number) => {
       const from = statuses.length;
       await expect.poll(() => statuses.slice(from)).toContain(status);
     };
-    await answered(200);
+    await received(200);
     await proxy.refuse();
-    await answered(503);
+    await received(503);
     await delay(150);
     await proxy.goOn();
-    await answered(200);
+    await received(200);
     over = true;
-    await asking;
+    await polling;
     expect([...new Set(statuses)].toSorted()).toEqual([200, 503]);
   },
 );

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { LightClient, tally, type LightAnswer } from '../counting/load.ts';
-import { sign, type V2Operation } from '../counting/signed.ts';
+import { LightClient, tally, type LightResponse } from '../concurrency/load.ts';
+import { sign, type V2Operation } from '../concurrency/signed.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   newApp,
@@ -28,16 +28,16 @@ const environment = {
 };
 const start = () => spawnService(environment);
 
-/** What a client was told, and must hold on every node from then on. */
+/** What a client knows, and must hold on every node. */
 interface Ledger {
   /** Signed requests whose nonce was spent. */
   readonly spent: { operation: V2Operation; request: ReturnType<typeof sign> }[];
-  /** Keys that have logged somebody in, with the machine. */
+  /** Keys that have logged in, with the machine. */
   readonly keys: { key: string; hwid: string }[];
   readonly ended: string[];
   readonly banned: string[];
-  /** Requests of which nobody knows what became. */
-  unanswered: number;
+  /** Requests with an unknown result. */
+  withoutResponse: number;
 }
 
 const gone = (error: unknown) =>
@@ -58,18 +58,18 @@ async function burst(
         await work();
       } catch (error) {
         over = true;
-        ledger.unanswered += 1;
+        ledger.withoutResponse += 1;
         if (!gone(error)) throw error;
       }
     }
   };
-  const signed = async (operation: V2Operation, body: object): Promise<LightAnswer> => {
+  const signed = async (operation: V2Operation, body: object): Promise<LightResponse> => {
     const request = sign(app, { ...body, nonce: newNonce() });
-    const answer = await client.post(`/api/v2/client/${operation}`, request.text, {
+    const response = await client.post(`/api/v2/client/${operation}`, request.text, {
       headers: request.headers,
     });
-    if (answer.status === 200) ledger.spent.push({ operation, request });
-    return answer;
+    if (response.status === 200) ledger.spent.push({ operation, request });
+    return response;
   };
   const stay = await signed('login', owner);
   await Promise.all([
@@ -108,7 +108,7 @@ async function nodes(): Promise<number> {
 
 /** Everything that was acknowledged holds at this node. */
 async function expectNothingLost(client: LightClient, app: App, ledger: Ledger): Promise<void> {
-  // The last ones are those that were under way when the node died.
+  // The last ones were in progress when the node died.
   const replays = await Promise.all(
     ledger.spent
       .slice(-40)
@@ -142,7 +142,7 @@ test(
     const app = await newApp(other.api, developer);
     const owner = await newUser(other.api, app);
     const keys = await app.keys(2_000);
-    const ledger: Ledger = { spent: [], keys: [], ended: [], banned: [], unanswered: 0 };
+    const ledger: Ledger = { spent: [], keys: [], ended: [], banned: [], withoutResponse: 0 };
     const health = async (client: LightClient) => {
       const { status, body } = await client.call('GET', '/health');
       return { status, message: body['message'] };
@@ -167,9 +167,9 @@ test(
       await expectNothingLost(back, app, ledger);
       expect(await health(survivor)).toEqual(well);
     }
-    expect(ledger.unanswered).toBeGreaterThan(0);
+    expect(ledger.withoutResponse).toBeGreaterThan(0);
 
-    // What nobody was told of happened wholly or not at all.
+    // Changes without a response happened wholly or not at all.
     const { rows } = await database.query<{
       seats: number;
       users: number;
@@ -182,7 +182,8 @@ test(
            (select 1 from licenses where redeemed_by = x.user_id)) as orphans,
          (select sum(extract(epoch from ends_at - starts_at)) / 86400 from subscriptions join users x using (user_id)
            where x.app_id = $1) as days,
-         (select count(*)::int from licenses where app_id = $1 and status = 'redeemed' and redeemed_by is not null) as keys
+           (select count(*)::int from licenses
+             where app_id = $1 and status = 'redeemed' and redeemed_by is not null) as keys
        from application_usage u where u.app_id = $1`,
       [app.app_id],
     );
@@ -193,9 +194,10 @@ test(
     expect(Number(found!.days)).toBe(found!.keys * 30);
     expect(found!.keys).toBeGreaterThanOrEqual(ledger.keys.length);
     console.log(
-      `${ledger.spent.length} nonces, ${ledger.keys.length} keys, ${ledger.ended.length} logouts and ${ledger.banned.length} bans acknowledged, ${ledger.unanswered} requests unanswered`,
+      `${ledger.spent.length} nonces, ${ledger.keys.length} keys, ${ledger.ended.length} logouts and ` +
+        `${ledger.banned.length} bans acknowledged, ${ledger.withoutResponse} requests without a response`,
     );
-    // The service says goodbye when it is asked to go, and is no longer counted.
+    // The service signs off when it is stopped, and is no longer counted.
     const before = await nodes();
     expect(await killed.end('SIGTERM')).toBe(0);
     expect(await nodes()).toBe(before - 1);

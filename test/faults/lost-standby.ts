@@ -4,14 +4,14 @@ import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { LightClient, tally, type LightAnswer } from '../counting/load.ts';
+import { LightClient, tally, type LightResponse } from '../concurrency/load.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 
 const NODES = 2;
 /**
- * Of one node: its two pools (10 and 3), as many again that were left and are not known to be gone, its listeners (3), and for
- * each pool one that asks whether the database answers and one that ends what was left.
+ * Of one node: its two pools (10 and 3), as many again that were left and are not known to be gone, its listeners (3),
+ * and for each pool one that checks whether the database responds and one that ends what was left.
  */
 const MOST_SESSIONS = NODES * (2 * (10 + 3) + 3 + 2 * 2);
 const WRITERS = 15;
@@ -19,19 +19,19 @@ const RECOVERY_MS = 2_000;
 /** On a machine that others share; without them it is RECOVERY_MS. */
 const RECOVERED_WITHIN_MS = 5 * RECOVERY_MS;
 
-/** What became of two nodes while the standby was lost, and after. */
+/** What happened to two nodes while the standby was lost, and after. */
 export interface Outage {
-  readonly verified: readonly LightAnswer[];
-  readonly written: readonly LightAnswer[];
-  readonly healths: readonly LightAnswer[];
+  readonly verified: readonly LightResponse[];
+  readonly written: readonly LightResponse[];
+  readonly healths: readonly LightResponse[];
   readonly mostSessions: number;
   readonly sessionsBefore: number;
   readonly recoveryMs: number;
 }
 
 /**
- * Two nodes on a PostgreSQL that waits with every commit for a standby which is not there, under a load of reads and writes;
- * then the standby is waited for no more. Holds what must hold of it.
+ * Two nodes on a PostgreSQL that waits with every commit for a standby that does not exist, under a load of reads and
+ * writes; then PostgreSQL stops waiting for it. Asserts what must hold.
  */
 export async function expectToOutliveStandby(lostForMs: number): Promise<Outage> {
   const dataDir = await temporaryFolder();
@@ -76,12 +76,12 @@ export async function expectToOutliveStandby(lostForMs: number): Promise<Outage>
 
   await direct.query(`alter system set synchronous_standby_names = 'ghost'`);
   await direct.query('select pg_reload_conf()');
-  // Backends read their settings when they are asked the next time.
+  // Backends read their settings at the next query.
   await delay(100);
   const until = performance.now() + lostForMs;
-  const [verified, written, healths]: LightAnswer[][] = [[], [], []];
+  const [verified, written, healths]: LightResponse[][] = [[], [], []];
   let mostSessions = 0;
-  const repeat = async (into: LightAnswer[], pauseMs: number, send: () => Promise<LightAnswer>) => {
+  const repeat = async (into: LightResponse[], pauseMs: number, send: () => Promise<LightResponse>) => {
     for (; performance.now() < until; await delay(pauseMs)) into.push(await send());
   };
   const watching = (async () => {
@@ -103,12 +103,12 @@ export async function expectToOutliveStandby(lostForMs: number): Promise<Outage>
   const began = performance.now();
   let recoveryMs = 0;
   for (;;) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       clients.flatMap((client) => [write(client), verify(client), health(client)]),
     );
     recoveryMs = performance.now() - began;
-    if (answers.every(({ status }) => status < 300)) break;
-    if (recoveryMs > RECOVERED_WITHIN_MS) expect(tally(answers)).toEqual({ 200: 6 });
+    if (responses.every(({ status }) => status < 300)) break;
+    if (recoveryMs > RECOVERED_WITHIN_MS) expect(tally(responses)).toEqual({ 200: 6 });
     await delay(20);
   }
   const outage = {
@@ -119,11 +119,15 @@ export async function expectToOutliveStandby(lostForMs: number): Promise<Outage>
     sessionsBefore,
     recoveryMs,
   };
-  const longest = (answers: readonly LightAnswer[]) => Math.max(...answers.map(({ ms }) => ms)).toFixed(0);
+  const longest = (responses: readonly LightResponse[]) =>
+    Math.max(...responses.map(({ ms }) => ms)).toFixed(0);
   console.log(
-    `${lostForMs / 1000} s without the standby: verifications ${JSON.stringify(tally(verified!))} (longest ${longest(verified!)} ms), ` +
-      `writes ${JSON.stringify(tally(written!))} (longest ${longest(written!)} ms), health ${JSON.stringify(tally(healths!))}, ` +
-      `sessions ${sessionsBefore} -> ${mostSessions} (bound ${MOST_SESSIONS}), recovered after ${recoveryMs.toFixed(0)} ms`,
+    `${lostForMs / 1000} s without the standby: ` +
+      `verifications ${JSON.stringify(tally(verified!))} (longest ${longest(verified!)} ms), ` +
+      `writes ${JSON.stringify(tally(written!))} (longest ${longest(written!)} ms), ` +
+      `health ${JSON.stringify(tally(healths!))}, ` +
+      `sessions ${sessionsBefore} -> ${mostSessions} (bound ${MOST_SESSIONS}), ` +
+      `recovered after ${recoveryMs.toFixed(0)} ms`,
   );
   expect(tally(verified!)).toEqual({ 200: verified!.length });
   expect(tally(healths!)).toEqual({ 200: healths!.length });

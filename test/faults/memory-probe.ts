@@ -1,7 +1,7 @@
 /**
- * Loaded into a process of the service before it starts: collects all garbage again and again, and writes how many bytes
- * remain in use. What a process has asked of the system says little about what it holds on to: how much garbage waits to be
- * collected differs with the load of the machine.
+ * Loaded into a process of the service before it starts: collects all garbage again and again, and writes how many
+ * bytes remain in use. The memory that a process has allocated says little about what it retains: how much garbage
+ * waits to be collected differs with the load of the machine.
  */
 import { appendFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -15,7 +15,7 @@ function sampleInto(file: string): void {
   const collectGarbage = runInNewContext('gc') as () => void;
   const sample = () => {
     const began = performance.now();
-    // Buffers that the first collection finds unused are freed beside it; the second waits for that.
+    // Buffers that the first collection finds unused are freed concurrently; the second waits for that.
     collectGarbage();
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();

@@ -1,15 +1,15 @@
 import createKnex, { type Knex } from 'knex';
 import { expect, onTestFinished, test } from 'vitest';
-import type { NumberedRow } from '../../src/events/event-row.ts';
-import { createOutbox, type Consume } from '../../src/events/outbox.ts';
+import type { NumberedRow } from '../../src/foundation/events/event-row.ts';
+import { createOutbox, type Consume } from '../../src/foundation/events/outbox.ts';
 import {
   listEventsOfApplication,
   listEventsOfSession,
   readEventsAfter,
   readEventsOfApplication,
-} from '../../src/events/event-store.ts';
-import { countSetAside } from '../../src/events/outbox-store.ts';
-import { toPublished } from '../../src/events/published-event.ts';
+} from '../../src/foundation/events/event-store.ts';
+import { countSetAside } from '../../src/foundation/events/outbox-store.ts';
+import { toPublished } from '../../src/foundation/events/published-event.ts';
 import { isUnavailable } from '../../src/platform/database/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { typeParsers } from '../../src/platform/database/type-parsers.ts';
@@ -19,7 +19,7 @@ const AT_ONCE = 500;
 
 interface Node {
   readonly knex: Knex;
-  /** Numbers events as the relay does until it would pause. @returns how often it went on */
+  /** Numbers events as the relay does until it would pause. @returns how many rounds it took */
   untilItPauses(consume?: Consume): Promise<number>;
 }
 
@@ -45,7 +45,7 @@ async function newOutbox() {
       async untilItPauses(consume = nothing) {
         let rounds = 0;
         for (let more = true; more; rounds += 1) {
-          if (rounds > 1_000) throw new Error('it goes on for ever');
+          if (rounds > 1_000) throw new Error('it does not end');
           const before: Consume = async (trx, events) => {
             await trx('consumed').insert(
               events.map(({ eventId, position }) => ({ event_id: eventId, position })),
@@ -59,7 +59,7 @@ async function newOutbox() {
     };
   }
 
-  /** Writes events of an application, whose ids tell their order. */
+  /** Writes events of an application, whose ids show their order. */
   async function write(amount: number, app = 'app_a', data = '{}') {
     await database.query(
       `insert into events (event_id, app_id, type, data, created_at)
@@ -137,7 +137,7 @@ async function expectPublished(outbox: Outbox, amount: number): Promise<void> {
 }
 
 test.each([
-  ['its columns', "data = 'null'", /data are not an object/],
+  ['its columns', "data = 'null'", /data is not an object/],
   ['what a consumer computes of it', `data = '{"amount": 1e300}'`, /22003/],
 ])('a damaged event at the end of a batch does not delay those around it: %s', async (_, change, fault) => {
   const outbox = await newOutbox();
@@ -293,7 +293,7 @@ test('an event that cannot even be set aside holds up no others', async () => {
   const node = outbox.newNode();
   await node.untilItPauses();
   await expectPublished(outbox, 4);
-  // It costs nothing from then on.
+  // It costs nothing afterwards.
   await outbox.write(5, 'app_b');
   expect(await node.untilItPauses()).toBe(1);
   await expectPublished(outbox, 9);
@@ -302,7 +302,7 @@ test('an event that cannot even be set aside holds up no others', async () => {
 test('an event that an older version has published all the same is not counted as set aside', async () => {
   const outbox = await newOutbox();
   await outbox.write(2);
-  await outbox.damage(1, `fault = 'data are not an object'`);
+  await outbox.damage(1, `fault = 'data is not an object'`);
   const pool = outbox.database as never;
   expect(await countSetAside(pool)).toEqual({ events: 1, broker: 0 });
   await outbox.database.query('update events set position = 1 where fault is not null');
@@ -330,7 +330,8 @@ test('nodes that take over from each other, fail and set aside publish each even
     const client = place === 0 ? outbox.database : other;
     for (let n = 1; n <= 60; n += 1) {
       await client.query(
-        `insert into events (event_id, app_id, type, data, created_at) values ($1, $2, 'application.updated', $3, now())`,
+        `insert into events (event_id, app_id, type, data, created_at)
+         values ($1, $2, 'application.updated', $3, now())`,
         [`evt_${app}_${String(n).padStart(5, '0')}`, app, n % 20 === 0 ? '{"bad": true}' : '{}'],
       );
     }

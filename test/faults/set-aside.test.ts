@@ -26,7 +26,7 @@ async function whileUnpublished(work: (database: pg.Client) => Promise<unknown>)
   }
 }
 
-/** What happens while everybody begins to listen. */
+/** What happens while all clients begin to listen. */
 const PREPARING: readonly string[] = ['webhook.created', 'user.created', 'session.created'];
 const afterwards = (types: readonly string[]) => types.filter((type) => !PREPARING.includes(type));
 
@@ -37,7 +37,7 @@ async function metric(name: string): Promise<string | undefined> {
   return text.split('\n').find((line) => line.startsWith(name));
 }
 
-/** Everybody who listens to an application. */
+/** All listeners of an application. */
 async function listen(app: App) {
   const receiver = await startReceiver();
   await newWebhook(api, app, receiver.url, ['*']);
@@ -53,19 +53,19 @@ async function listen(app: App) {
   };
 }
 
-/** What is wrong with an event, and what the operator is told of it. */
+/** What is wrong with an event, and what the operator reads about it. */
 const damages: readonly (readonly [what: string, damage: string, fault: RegExp])[] = [
-  ['data that are null', `data = 'null'`, /data are not an object/],
-  ['data that are a list', `data = '[1]'`, /data are not an object/],
+  ['data that are null', `data = 'null'`, /data is not an object/],
+  ['data that are a list', `data = '[1]'`, /data is not an object/],
   ['data that are too long', `data = jsonb_build_object('x', repeat('x', 300000))`, /longer than/],
   ['no type', `type = ''`, /type/],
   ['a type with a line break', `type = E'user.\\nbanned'`, /type/],
   ['no application', `app_id = ''`, /app_id/],
   ['an application that makes another topic', `app_id = app_id || '/#'`, /app_id/],
   ['a user who makes another topic', `user_id = 'a/+/b'`, /user_id/],
-  ['no user, though it tells a user', `type = 'user.banned', user_id = null`, /user_id is missing/],
+  ['no user, though it is for a user', `type = 'user.banned', user_id = null`, /user_id is missing/],
   [
-    'no session, though it tells a session',
+    'no session, though it is for a session',
     `type = 'session.ended', session_digest = null`,
     /session_digest/,
   ],
@@ -106,9 +106,10 @@ test.each(damages)(
     expect((await api.health()).body.message).toBe('operational, 1 events are set aside');
     expect((await api.health()).status).toBe(200);
     expect(await metric('latchkey_set_aside_events{from="events"}')).toMatch(/ 1$/);
-    // As docs/operating.md says, an operator mends it and has it tried again.
+    // As docs/operating.md says, an operator repairs it and has it tried again.
     await database.query(
-      `update events set fault = null, app_id = $1, type = 'license.created', user_id = null, data = '{}', created_at = now()
+      `update events set fault = null, app_id = $1, type = 'license.created', user_id = null, data = '{}',
+         created_at = now()
      where event_id = $2`,
       [app.app_id, rows[0]!.event_id],
     );
@@ -132,7 +133,7 @@ test.each(damages)(
   },
 );
 
-test('an event of a type that only a newer version knows tells whom that version says', async () => {
+test('an event of a type that only a newer version knows reaches the audience that this version chose', async () => {
   const app = await newApp(api);
   const told = await listen(app);
   await whileUnpublished(async (database) => {
@@ -173,8 +174,10 @@ test('a delivery that no request can be made of is given up, and those behind it
   const at = service.clock.now();
   // More than are worked on at once, and before all others.
   await database.query(
-    `insert into webhook_deliveries (delivery_id, webhook_id, event_id, type, cause, payload, next_attempt_at, created_at)
-     select 'dlv_0' || lpad(n::text, 25, '0'), $1, E'evt\\n' || n, 'license.created', 'replay', '{}', $2::timestamptz, $2::timestamptz
+    `insert into webhook_deliveries
+       (delivery_id, webhook_id, event_id, type, cause, payload, next_attempt_at, created_at)
+     select 'dlv_0' || lpad(n::text, 25, '0'), $1, E'evt\\n' || n, 'license.created', 'replay', '{}',
+       $2::timestamptz, $2::timestamptz
      from generate_series(1, 120) n`,
     [webhook_id, at],
   );
@@ -226,7 +229,8 @@ test('two nodes that number events between them publish the same ones once and i
   const database = await connectTo(service.databaseUrl);
   for (const { app, events } of streams) {
     const { rows } = await database.query<{ event_id: string }>(
-      `select event_id from events where app_id = $1 and type = 'application.updated' and fault is null order by sequence`,
+      `select event_id from events
+       where app_id = $1 and type = 'application.updated' and fault is null order by sequence`,
       [app.app_id],
     );
     const seen = () => events.flatMap(({ id, type }) => (type === 'application.updated' ? [id] : []));

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { LightClient, patiently, quantile, tally, type LightAnswer } from '../counting/load.ts';
+import { LightClient, patiently, quantile, tally, type LightResponse } from '../concurrency/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { newApp, newSession, newUser } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
@@ -44,7 +44,8 @@ test('600 idle and slow connections do not disturb verifications', async () => {
     if (n % 3 === 1) connection.write('POST /api/v1/client/verify-session HTTP/1.1\r\nX-Slow: ');
     else {
       connection.write(
-        'POST /api/v1/client/verify-session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"app_id":"',
+        'POST /api/v1/client/verify-session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
+          'Content-Length: 100000\r\n\r\n{"app_id":"',
       );
     }
     while (!over && connection.over === undefined) {
@@ -60,35 +61,38 @@ test('600 idle and slow connections do not disturb verifications', async () => {
   for (const connection of connections) connection.destroy();
   expect(quantile(times, 0.99)).toBeLessThan(1_000);
   console.log(
-    `verify beside 600 slow connections: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms`,
+    `verify with 600 slow connections: ` +
+      `p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms`,
   );
 });
 
 test('clients that go away in the middle of everything leave the service well', async () => {
   const body = JSON.stringify(app.with(user));
-  const head = `POST /api/v1/client/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const head =
+    'POST /api/v1/client/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
+    `Content-Length: ${body.length}\r\n\r\n`;
   for (let n = 0; n < 150; n += 1) {
     const connection = await Connection.open(baseUrl);
     connection.write((head + body).slice(0, n % 3 === 0 ? head.length + body.length : n * 3));
     if (n % 2 === 0) connection.socket.resetAndDestroy();
     else connection.destroy();
   }
-  // The hashes of those that went away may still be under way.
+  // The hashes of disconnected clients may still be running.
   expect((await patiently(() => client.login(app.with(user)))).status).toBe(200);
   expect(service.output().stderr).toBe('');
 });
 
-test('300 activations under way for one user do not keep the verifications of others waiting', async () => {
+test('300 activations in progress for one user do not delay the verifications of others', async () => {
   const [key] = await app.keys(1);
   const activation = app.with({ username: user.username, license_key: key });
   await client.activate(activation);
   await verifyTimes(20, 0);
   const others = Array.from({ length: 5 }, () => new LightClient(baseUrl));
   let over = false;
-  const answers: LightAnswer[] = [];
+  const responses: LightResponse[] = [];
   const flood = Promise.all(
     Array.from({ length: 300 }, async (_, n) => {
-      while (!over) answers.push(await others[n % others.length]!.activate(activation));
+      while (!over) responses.push(await others[n % others.length]!.activate(activation));
     }),
   );
   await delay(200);
@@ -96,13 +100,14 @@ test('300 activations under way for one user do not keep the verifications of ot
   over = true;
   await flood;
   // On a slow machine some wait for a database connection for more than 2 s, and then a 503 is right.
-  const { '503 SERVICE_UNAVAILABLE': _tooSlow, ...refused } = tally(answers);
+  const { '503 SERVICE_UNAVAILABLE': _tooSlow, ...refused } = tally(responses);
   expect(Object.keys(refused)).toEqual(['400 LICENSE_ALREADY_USED']);
   console.log(
-    `verify beside 300 activations (${answers.length} answered): p50 ${quantile(times, 0.5).toFixed(0)} ms, worst ${Math.max(...times).toFixed(0)} ms`,
+    `verify with 300 activations (${responses.length} responses): ` +
+      `p50 ${quantile(times, 0.5).toFixed(0)} ms, worst ${Math.max(...times).toFixed(0)} ms`,
   );
   expect(quantile(times, 0.9)).toBeLessThan(5_000);
-  // On any machine: whoever waited behind them would take at least as long as they do.
-  const waits = answers.map(({ ms }) => ms);
+  // On any machine: a verification that waited for them would take at least as long as they do.
+  const waits = responses.map(({ ms }) => ms);
   expect(quantile(times, 0.5)).toBeLessThan(quantile(waits, 0.5));
 });

@@ -4,21 +4,21 @@ import { afterEach, expect, test } from 'vitest';
 import { bodyFor, prepare } from '../contract/examples.ts';
 import { operations, type ContractOperation } from '../contract/operations.ts';
 import { locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
-import { quantile } from '../counting/load.ts';
+import { quantile } from '../concurrency/load.ts';
 import { expectContract } from '../support/exchange.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { startServiceBehindProxy } from './service-behind-proxy.ts';
 
 /** Of a round trip to the database. */
 const LATENCY_MS = 500;
-/** The promise, where the contract has no other limit: each request is answered by then. */
-const ANSWERED_WITHIN_MS = 5_000;
-/** Beside what shares the machine with the tests. */
+/** The promise, where the contract has no other limit: each request gets a response by then. */
+const RESPONSE_WITHIN_MS = 5_000;
+/** For what shares the machine with the tests. */
 const MARGIN_MS = 3_000;
 const PREPARED_AT_ONCE = 6;
 const SENT_AT_ONCE = 33;
 
-const { api, proxy } = await startServiceBehindProxy(ANSWERED_WITHIN_MS);
+const { api, proxy } = await startServiceBehindProxy(RESPONSE_WITHIN_MS);
 
 afterEach(async () => {
   proxy.delay(0);
@@ -74,7 +74,7 @@ function expectUnavailable({ operation: { operationId }, exchange }: Timed): voi
 }
 
 test(
-  'every write is answered or refused within 5 s at 500 ms of latency, and can be repeated',
+  'every write succeeds or is refused within 5 s at 500 ms of latency, and can be repeated',
   { timeout: 180_000 },
   async () => {
     const writes = operations.filter(({ method }) => method !== 'GET');
@@ -96,13 +96,13 @@ test(
     const refused = timed.filter(({ exchange }) => exchange.status >= 500);
     console.log(
       `at ${LATENCY_MS} ms of latency: ${timed.length} writes, ${refused.length} refused, the slowest ` +
-        `(${slowest.operation.operationId}) answered after ${slowest.ms.toFixed(0)} ms`,
+        `(${slowest.operation.operationId}) responded after ${slowest.ms.toFixed(0)} ms`,
     );
     for (const { exchange } of timed) expectContract(exchange);
     for (const each of refused) expectUnavailable(each);
     for (const { operation, ms } of timed)
       expect(ms, operation.operationId).toBeLessThan(operation.timeLimit * 1_000 + MARGIN_MS);
-    const unmarked = timed.filter(({ operation }) => operation.timeLimit * 1_000 === ANSWERED_WITHIN_MS);
+    const unmarked = timed.filter(({ operation }) => operation.timeLimit * 1_000 === RESPONSE_WITHIN_MS);
     expect(unmarked.length).toBeGreaterThan(70);
 
     // What was refused at its commit may have happened: with its key it happens once.
@@ -115,18 +115,18 @@ test(
   },
 );
 
-test('one user is answered within 5 s also where several requests wait for each other', async () => {
+test('requests of one user get responses within 5 s even if several wait for each other', async () => {
   const app = await newApp(api);
   const { owner } = await newSession(api, app);
   const keys = await app.keys(8);
   proxy.delay(LATENCY_MS / 2);
   const began = performance.now();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     keys.map((license_key) => api.activate(app.with({ username: owner.username, license_key }))),
   );
   const ms = performance.now() - began;
-  for (const { status } of answers) expect([200, 503]).toContain(status);
-  expect(ms).toBeLessThan(ANSWERED_WITHIN_MS + MARGIN_MS);
+  for (const { status } of responses) expect([200, 503]).toContain(status);
+  expect(ms).toBeLessThan(RESPONSE_WITHIN_MS + MARGIN_MS);
 });
 
 const WITHOUT_DATABASE = [
@@ -142,7 +142,7 @@ const WITHOUT_DATABASE = [
   '/api/v2/no-such-operation',
 ];
 
-test('what needs no database is answered as usual while the database hangs', async () => {
+test('requests without the database get responses as usual while the database hangs', async () => {
   const expected = new Map<string, number>();
   for (const path of WITHOUT_DATABASE) expected.set(path, (await fetch(api.baseUrl + path)).status);
   const app = await newApp(api);
@@ -161,7 +161,7 @@ test('what needs no database is answered as usual while the database hangs', asy
     }
   }
   console.log(`without a database: p99 ${quantile(times, 0.99).toFixed(1)} ms of ${times.length}`);
-  // Whoever asked the database would wait for seconds.
+  // A request that queried the database would wait for seconds.
   expect(quantile(times, 0.5)).toBeLessThan(1_000);
   await proxy.goOn();
   for (const { status } of await Promise.all(held)) expect([200, 503]).toContain(status);

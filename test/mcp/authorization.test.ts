@@ -52,40 +52,40 @@ describe('without a token that is one', async () => {
     ["the administrator's", bearer(ADMIN_TOKEN), true],
     ['a session that was ended', bearer(ended.token), true],
     ['an access token that was revoked', bearer(revoked), true],
-    ['an access token for somebody else', bearer(await own(ALL, 'https://elsewhere.example')), true],
+    ['an access token for another audience', bearer(await own(ALL, 'https://elsewhere.example')), true],
     ['an access token for a path of ours', bearer(await own(ALL, `${baseUrl}/mcp/`)), true],
   ])('%s', async (_, headers, isToken) => {
-    const answer = await send(baseUrl, LIST, headers);
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('www-authenticate')).toBe(
+    const response = await send(baseUrl, LIST, headers);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe(
       `Bearer realm="latchkey", resource_metadata="${metadata}", ` +
         `${isToken ? 'error="invalid_token", ' : ''}scope="agent:execute read"`,
     );
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(await answer.json()).toMatchObject({
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toMatchObject({
       jsonrpc: '2.0',
       id: null,
       error: {
         code: -32_000,
-        data: { code: 'UNAUTHORIZED', request_id: answer.headers.get('x-request-id') },
+        data: { code: 'UNAUTHORIZED', request_id: response.headers.get('x-request-id') },
       },
     });
   });
 
-  test('nobody gets a body read', async () => {
+  test('no body is read', async () => {
     expect((await send(baseUrl, '{', {})).status).toBe(401);
   });
 
   test('a client of OAuth finds where to go', async () => {
-    const answer = await send(baseUrl, LIST);
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
+    const response = await send(baseUrl, LIST);
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     expect(resourceMetadataUrl!.href).toBe(metadata);
     expect(scope).toBe('agent:execute read');
   });
 });
 
-test('the client of the SDK asks for the metadata that a 401 names', async () => {
-  const asked: string[] = [];
+test('the client of the SDK fetches the metadata that a 401 names', async () => {
+  const urls: string[] = [];
   const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), {
     authProvider: {
       redirectUrl: 'http://127.0.0.1/callback',
@@ -98,7 +98,7 @@ test('the client of the SDK asks for the metadata that a 401 names', async () =>
       codeVerifier: () => '',
     },
     fetch: (url, init) => {
-      asked.push(String(url));
+      urls.push(String(url));
       if (String(url) !== metadata) return fetch(url, init);
       return Promise.resolve(
         Response.json({ resource: `${baseUrl}/mcp`, authorization_servers: ['https://issuer.example'] }),
@@ -106,10 +106,10 @@ test('the client of the SDK asks for the metadata that a 401 names', async () =>
     },
   });
   const client = new Client({ name: 'test', version: '1.0.0' });
-  // How it goes on is for the authorization server to say: there is none here.
+  // The rest is up to the authorization server, which does not exist here.
   await expect(client.connect(transport as Parameters<Client['connect']>[0])).rejects.toThrow();
-  expect(asked.slice(0, 2)).toEqual([`${baseUrl}/mcp`, metadata]);
-  expect(asked[2]).toMatch(/^https:\/\/issuer\.example\/\.well-known\//);
+  expect(urls.slice(0, 2)).toEqual([`${baseUrl}/mcp`, metadata]);
+  expect(urls[2]).toMatch(/^https:\/\/issuer\.example\/\.well-known\//);
 });
 
 describe('an access token', () => {
@@ -122,7 +122,7 @@ describe('an access token', () => {
     expect(account.content).toMatchObject({ actor: { kind: 'oauth_client' } });
   });
 
-  test('for MCP is none for the rest of the API', async () => {
+  test('for MCP is not valid for the rest of the API', async () => {
     const token = await own(ALL);
     expect((await api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(401);
   });
@@ -137,7 +137,7 @@ describe('an access token', () => {
     expect(body['data']).toMatchObject([{ actor: { kind: 'oauth_client', address: '127.0.0.1' } }]);
   });
 
-  test('that nobody is behind lists the tools and plays in the sandbox', async () => {
+  test('without an account lists the tools and uses the sandbox', async () => {
     const token = await accessToken(service, null, { scopes: ['agent:execute'], audience: baseUrl });
     const agent = await connectAgent(baseUrl, token);
     expect((await agent.client.listTools()).tools.length).toBeGreaterThan(8);
@@ -148,7 +148,7 @@ describe('an access token', () => {
   });
 });
 
-describe('a token that lacks a scope is told which to ask for', () => {
+describe('a token that lacks a scope gets the required one', () => {
   test.each([
     [['read', 'write'], LIST, 'agent:execute read write'],
     [['auth:dev'], LIST, 'agent:execute'],
@@ -157,13 +157,13 @@ describe('a token that lacks a scope is told which to ask for', () => {
     [['agent:execute', 'write'], callOf('find_users'), 'agent:execute write read'],
   ])('%j', async (scopes, message, wanted) => {
     for (const token of [await own(scopes), await apiToken(api, developer.token, scopes)]) {
-      const answer = await send(baseUrl, message, bearer(token));
-      expect(answer.status).toBe(403);
-      expect(answer.headers.get('www-authenticate')).toBe(
+      const response = await send(baseUrl, message, bearer(token));
+      expect(response.status).toBe(403);
+      expect(response.headers.get('www-authenticate')).toBe(
         `Bearer realm="latchkey", resource_metadata="${metadata}", error="insufficient_scope", scope="${wanted}"`,
       );
       const { id = null } = 'params' in message ? message : {};
-      expect(await answer.json()).toMatchObject({ id, error: { data: { code: 'INSUFFICIENT_SCOPE' } } });
+      expect(await response.json()).toMatchObject({ id, error: { data: { code: 'INSUFFICIENT_SCOPE' } } });
     }
   });
 
@@ -180,8 +180,8 @@ describe('a token that lacks a scope is told which to ask for', () => {
   });
 
   test('but not about a tool that does not exist', async () => {
-    const answer = await send(baseUrl, callOf('none'), bearer(await own(['agent:execute'])));
-    expect(answer.status).toBe(200);
+    const response = await send(baseUrl, callOf('none'), bearer(await own(['agent:execute'])));
+    expect(response.status).toBe(200);
   });
 });
 

@@ -15,7 +15,7 @@ export interface Result {
 export interface Agent {
   readonly client: Client;
   call(name: string, args?: Readonly<Record<string, unknown>>, meta?: object): Promise<Result>;
-  /** The status and headers of the last answer. */
+  /** The status and headers of the last response. */
   last(): Response;
 }
 
@@ -25,9 +25,9 @@ export async function connectAgent(baseUrl: string, token: string): Promise<Agen
   const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
     fetch: async (url, init) => {
-      const answer = await fetch(url, init);
-      if (init?.method === 'POST') latest = answer;
-      return answer;
+      const response = await fetch(url, init);
+      if (init?.method === 'POST') latest = response;
+      return response;
     },
   });
   const client = new Client({ name: 'test', version: '1.0.0' });

@@ -11,7 +11,7 @@ const { app_id } = await newApp(api, developer);
 const agent = await connectAgent(baseUrl, developer.token);
 const wish = { app_id, amount: 1, duration_days: 30, tier: 'Pro' };
 
-/** How many licences there are. */
+/** How many licenses there are. */
 async function count(): Promise<number> {
   const { content } = await agent.call('list_licenses', { app_id, limit: 100 });
   return (content!['data'] as []).length;
@@ -31,7 +31,7 @@ describe('a call that fails says what to do', () => {
     expect(first).toMatch(/^\S.*: 3 members of the request are not valid\.$/);
     expect(lines.slice(0, 3).sort()).toEqual([
       '- amount must be >= 1',
-      '- idempotency_key has characters or a form that are not allowed',
+      '- idempotency_key does not match the required pattern',
       '- tier must NOT have more than 64 characters',
     ]);
     expect(lines[3]).toMatch(/^What to do: [A-Z].*\.$/);
@@ -63,10 +63,15 @@ describe('a call that fails says what to do', () => {
       { app_id: ['a'], user_id: '' },
       ['app_id must be text or a number', 'user_id must not be empty'],
     ],
-    ['a word of another address', 'get_user', { app_id, user_id: 'export' }, ['user_id is no identifier']],
+    [
+      'a word of another address',
+      'get_user',
+      { app_id, user_id: 'export' },
+      ['user_id must be an identifier'],
+    ],
     ['null in a query', 'list_applications', { cursor: null }, ['cursor must be text or a number']],
     ['a page that is too large', 'list_applications', { limit: 101 }, ['limit must be <= 100']],
-    ['a number that is none', 'list_applications', { limit: '1e1' }, ['limit must be integer']],
+    ['not a number', 'list_applications', { limit: '1e1' }, ['limit must be integer']],
   ])('%s', async (_, name, args, faults) => {
     const { isError, text } = await agent.call(name, args);
     expect(isError).toBe(true);
@@ -79,17 +84,17 @@ describe('a call that fails says what to do', () => {
     const message =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"generate_licenses",' +
       `"arguments":{"app_id":"${app_id}","amount":1,"duration_days":1,"tier":${nested}}}}`;
-    const answer = await send(baseUrl, message, { authorization: `Bearer ${developer.token}` });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ result: { isError: true } });
+    const response = await send(baseUrl, message, { authorization: `Bearer ${developer.token}` });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ result: { isError: true } });
   });
 
   test('half a character is refused, not replaced', async () => {
     const params = { name: 'get_user', arguments: { app_id: '\ud800', user_id: 'x' } };
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-    const answer = await send(baseUrl, message, { authorization: `Bearer ${developer.token}` });
-    expect(answer.status).toBeLessThan(500);
-    expect(await answer.text()).not.toContain('"structuredContent"');
+    const response = await send(baseUrl, message, { authorization: `Bearer ${developer.token}` });
+    expect(response.status).toBeLessThan(500);
+    expect(await response.text()).not.toContain('"structuredContent"');
   });
 
   test.each([
@@ -121,7 +126,7 @@ describe('a call that fails says what to do', () => {
 });
 
 describe('a key makes a call safe to repeat', () => {
-  test.each<[object]>([[{ toString: 1 }], [{}], [[]], [['a']]])('%j is none', async (key) => {
+  test.each<[object]>([[{ toString: 1 }], [{}], [[]], [['a']]])('%j is not valid', async (key) => {
     const { isError, text } = await agent.call('generate_licenses', wish, { idempotency_key: key });
     expect({ isError, text }).toMatchObject({
       isError: true,

@@ -2,10 +2,10 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import contractDocument from '../../generated/openapi.json' with { type: 'json' };
-import { ApiError } from '../../src/errors/api-error.ts';
-import type { Contract } from '../../src/http/contract.ts';
+import { ApiError } from '../../src/foundation/errors/api-error.ts';
+import type { Contract } from '../../src/http/contract/contract.ts';
 import { createMcpEndpoint } from '../../src/http/mcp/endpoint.ts';
-import type { HttpResponse } from '../../src/http/response.ts';
+import type { HttpResponse } from '../../src/http/transport/response.ts';
 import type { Services } from '../../src/services.ts';
 
 /** The endpoint over operations that all fail in one way. */
@@ -53,9 +53,9 @@ const problemOf = (error: ApiError): HttpResponse => ({
 test.each([
   [new Error('secret of the code'), 500, 'INTERNAL_ERROR'],
   [new ApiError('SERVICE_UNAVAILABLE', { retryAfter: 1 }), 503, 'SERVICE_UNAVAILABLE'],
-  // The token was revoked after it was let in.
+  // The token was revoked after it was admitted.
   [new ApiError('UNAUTHORIZED'), 401, 'UNAUTHORIZED'],
-])('%s in the middle of a call is an answer of HTTP', async (error, status, code) => {
+])('%s in the middle of a call is an HTTP response', async (error, status, code) => {
   const message = { jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'get_account' } };
   const client = { address: '127.0.0.1' };
   const { response, outcome, exchange } = await failing(error).answer(requestOf(message), client, problemOf);

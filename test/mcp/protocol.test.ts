@@ -8,16 +8,20 @@ const { api, baseUrl } = service;
 const { token } = await newDeveloper(api);
 const authorization = `Bearer ${token}`;
 
-const ask = async (body: unknown, headers: Record<string, string> = {}) => {
-  const answer = await send(baseUrl, body, { authorization, ...headers });
-  const text = await answer.text();
-  expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  return { answer, status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+const post = async (body: unknown, headers: Record<string, string> = {}) => {
+  const response = await send(baseUrl, body, { authorization, ...headers });
+  const text = await response.text();
+  expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  return {
+    response,
+    status: response.status,
+    body: text === '' ? undefined : (JSON.parse(text) as unknown),
+  };
 };
 const call = (params: unknown) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
 
-describe('a message that is none is refused', () => {
+describe('refuses an invalid message', () => {
   test.each<[string, unknown, number, number]>([
     ['no JSON', '{', 400, -32_700],
     ['a key twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 400, -32_700],
@@ -29,8 +33,8 @@ describe('a message that is none is refused', () => {
     ['an empty batch', [], 400, -32_600],
     ['another version', { ...LIST, jsonrpc: '1.0' }, 400, -32_600],
     ['no method', { jsonrpc: '2.0', id: 1 }, 400, -32_600],
-    ['an id that is none', { ...LIST, id: {} }, 400, -32_600],
-    ['parameters that are none', { ...LIST, params: 1 }, 400, -32_600],
+    ['an invalid id', { ...LIST, id: {} }, 400, -32_600],
+    ['invalid parameters', { ...LIST, params: 1 }, 400, -32_600],
     ['more than 128 KiB', call({ name: 'x'.repeat(131_072) }), 413, -32_000],
     [
       'more than 5,000 members',
@@ -40,9 +44,9 @@ describe('a message that is none is refused', () => {
     ],
     ['50,000 levels', '['.repeat(50_000) + ']'.repeat(50_000), 400, -32_600],
   ])('%s', async (_, sent, status, code) => {
-    const refused = await ask(sent);
+    const refused = await post(sent);
     expect(refused.status).toBe(status);
-    expect(refused.answer.headers.get('content-type')).toBe('application/json');
+    expect(refused.response.headers.get('content-type')).toBe('application/json');
     expect(refused.body).toMatchObject({
       jsonrpc: '2.0',
       id: null,
@@ -58,16 +62,16 @@ describe('a message that is none is refused', () => {
     [{ accept: 'text/event-stream' }, 406],
     [{ 'mcp-protocol-version': '1999-01-01' }, 400],
   ])('with %j', async (headers, status) => {
-    const refused = await ask(LIST, headers);
+    const refused = await post(LIST, headers);
     expect(refused.status).toBe(status);
     expect(refused.body).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_000 } });
   });
 });
 
 test.each(['*/*', 'application/json', 'application/*, text/html;q=0.5'])(
-  'a client that takes %s is answered',
+  'a client that accepts %s gets a response',
   async (accept) => {
-    expect((await ask(LIST, { accept })).status).toBe(200);
+    expect((await post(LIST, { accept })).status).toBe(200);
   },
 );
 
@@ -77,31 +81,31 @@ describe('what JSON-RPC has an error for is one', () => {
     ['a beginning without a version', { ...LIST, method: 'initialize', params: {} }, -32_602],
     ['a tool without a name', call({ arguments: {} }), -32_602],
     ['no parameters', call(undefined), -32_602],
-    ['arguments that are none', call({ name: 'get_account', arguments: [] }), -32_602],
+    ['invalid arguments', call({ name: 'get_account', arguments: [] }), -32_602],
     ['a method that does not exist', { ...LIST, method: 'tools/none' }, -32_601],
     ['a method of what is not offered', { ...LIST, method: 'resources/list' }, -32_601],
   ])('%s', async (_, message, code) => {
-    const { status, body } = await ask(message);
+    const { status, body } = await post(message);
     expect(status).toBe(200);
     expect(body).toMatchObject({ jsonrpc: '2.0', error: { code } });
     expect(JSON.stringify(body)).not.toMatch(/\.ts\b|node_modules/);
   });
 });
 
-test('a notification and an answer that nobody waits for have no answer', async () => {
+test('notifications and unexpected responses get no response', async () => {
   for (const message of [
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
     { jsonrpc: '2.0', method: 'none' },
     { jsonrpc: '2.0', id: 1, result: {} },
   ]) {
-    const { status, body } = await ask(message);
+    const { status, body } = await post(message);
     expect({ status, body }).toEqual({ status: 202, body: undefined });
   }
 });
 
-test('a call that asks for a task is a call: tasks are not offered', async () => {
-  const { body } = await ask(call({ name: 'get_account', arguments: {}, task: { ttl: 1000 } }));
+test('a call that requests a task is a call: tasks are not offered', async () => {
+  const { body } = await post(call({ name: 'get_account', arguments: {}, task: { ttl: 1000 } }));
   expect(body).toMatchObject({ id: 7, result: { structuredContent: { status: 'success' } } });
 });
 
@@ -109,16 +113,21 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   'version %s can be agreed on',
   async (protocolVersion) => {
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-    const { answer, body } = await ask({ jsonrpc: '2.0', id: 'first', method: 'initialize', params });
+    const { response, body } = await post({
+      jsonrpc: '2.0',
+      id: 'first',
+      method: 'initialize',
+      params,
+    });
     expect(body).toMatchObject({ id: 'first', result: { protocolVersion } });
-    expect(answer.headers.get('mcp-session-id')).toBeNull();
-    expect((await ask(LIST, { 'mcp-protocol-version': protocolVersion })).status).toBe(200);
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    expect((await post(LIST, { 'mcp-protocol-version': protocolVersion })).status).toBe(200);
   },
 );
 
-test('another version than ours is answered with ours', async () => {
+test('a request for another version gets ours', async () => {
   const params = { protocolVersion: '2099-01-01', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-  const { body } = await ask({ ...LIST, method: 'initialize', params });
+  const { body } = await post({ ...LIST, method: 'initialize', params });
   expect(body).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
 });
 
@@ -126,10 +135,10 @@ describe('other methods', () => {
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'])(
     '%s is not taken: there are no sessions and streams',
     async (method) => {
-      const answer = await fetch(`${baseUrl}/mcp`, { method, headers: { authorization, accept: '*/*' } });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get('allow')).toBe('POST');
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      const response = await fetch(`${baseUrl}/mcp`, { method, headers: { authorization, accept: '*/*' } });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
     },
   );
 
@@ -139,28 +148,28 @@ describe('other methods', () => {
 });
 
 describe('pages of others', () => {
-  test('may ask, with a token', async () => {
-    const answer = await fetch(`${baseUrl}/mcp`, {
+  test('may send requests, with a token', async () => {
+    const response = await fetch(`${baseUrl}/mcp`, {
       method: 'OPTIONS',
       headers: { origin: 'https://agent.example', 'access-control-request-method': 'POST' },
     });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
-    expect(answer.headers.get('access-control-allow-headers')).toMatch(
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('access-control-allow-methods')).toBe('POST');
+    expect(response.headers.get('access-control-allow-headers')).toMatch(
       /Authorization.*Content-Type.*Mcp-Protocol-Version/,
     );
   });
 
-  test('may read every answer, and what it asks of them', async () => {
+  test('may read every response, and the authentication that it requires', async () => {
     for (const headers of [{ authorization }, {}]) {
-      const answer = await send(baseUrl, LIST, { ...headers, origin: 'https://agent.example' } as Record<
+      const response = await send(baseUrl, LIST, { ...headers, origin: 'https://agent.example' } as Record<
         string,
         string
       >);
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-      expect(answer.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
     }
   });
 
@@ -187,7 +196,9 @@ describe('pages of others', () => {
       ...(origin !== undefined && { origin }),
       ...(host !== undefined && { host }),
     };
-    request(`${baseUrl}/mcp`, { method: 'POST', headers }, (answer) => resolve(answer.resume().statusCode!))
+    request(`${baseUrl}/mcp`, { method: 'POST', headers }, (response) =>
+      resolve(response.resume().statusCode!),
+    )
       .on('error', reject)
       .end(JSON.stringify(LIST));
     expect(await promise).toBe(status);
@@ -205,13 +216,13 @@ describe('what is watched', () => {
     );
   };
 
-  test('a call counts for its operation, with what became of it; everything else for MCP', async () => {
+  test('a call counts for its operation, with its result; everything else for MCP', async () => {
     const agent = await connectAgent(baseUrl, token);
     const before = await samples();
     await agent.call('get_account');
     await agent.call('get_user', { app_id: 'app_none', user_id: 'usr_none' });
-    await ask(LIST);
-    await ask('{');
+    await post(LIST);
+    await post('{');
     await send(baseUrl, LIST);
     const after = await samples();
     const grown = Object.entries(after).map(([key, count]) => [key, count - (before[key] ?? 0)] as const);
@@ -225,13 +236,13 @@ describe('what is watched', () => {
   });
 });
 
-test('a lost database is no answer of MCP: 503, to be tried again', async () => {
+test('a lost database is an HTTP error: 503, to be tried again', async () => {
   const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
   await broken.database.close();
-  const answer = await send(broken.baseUrl, LIST, { authorization });
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get('retry-after')).toBe('1');
-  expect(await answer.json()).toMatchObject({
+  const response = await send(broken.baseUrl, LIST, { authorization });
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(await response.json()).toMatchObject({
     jsonrpc: '2.0',
     error: { code: -32_603, data: { code: 'SERVICE_UNAVAILABLE' } },
   });

@@ -11,7 +11,7 @@ const service = await spawnService(
 );
 const { api } = service;
 
-/** The line about the answer of one request. */
+/** The line about the response to one request. */
 async function lineOf({ headers }: Response): Promise<Record<string, unknown>> {
   const find = () =>
     service

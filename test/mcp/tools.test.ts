@@ -41,18 +41,18 @@ test('there are these, and they say what they may do', () => {
   });
   expect(shown).toMatchInlineSnapshot(`
     [
-      "sandbox_login (Log in to the sandbox): readOnly, idempotent",
-      "sandbox_verify (Check a session of the sandbox): readOnly, idempotent",
-      "get_account (Read the account): readOnly, idempotent",
+      "sandbox_login (Authenticate in the sandbox): readOnly, idempotent",
+      "sandbox_verify (Verify a session of the sandbox): readOnly, idempotent",
+      "get_account (Retrieve the account): readOnly, idempotent",
       "list_applications (List applications): readOnly, idempotent",
-      "generate_licenses (Generate licence keys): ",
-      "list_licenses (List licence keys): readOnly, idempotent",
-      "ban_license (Ban a licence key): destructive, idempotent",
-      "find_users (Find users): readOnly, idempotent",
-      "get_user (Look up a user): readOnly, idempotent",
-      "reset_hardware (Unbind a user's machine): destructive, idempotent",
-      "extend_subscription (Extend a user's subscription): ",
-      "get_statistics (Read statistics): readOnly, idempotent",
+      "generate_licenses (Generate license keys): ",
+      "list_licenses (List license keys): readOnly, idempotent",
+      "ban_license (Ban a license key): destructive, idempotent",
+      "find_users (Search users): readOnly, idempotent",
+      "get_user (Retrieve a user): readOnly, idempotent",
+      "reset_hardware (Unbind the machine of a user): destructive, idempotent",
+      "extend_subscription (Extend the subscription of a user): ",
+      "get_statistics (Retrieve the statistics of an application): readOnly, idempotent",
     ]
   `);
 });

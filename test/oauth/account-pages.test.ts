@@ -12,14 +12,14 @@ const browser = new Browser(baseUrl);
 const password = 'a new password';
 const PAGE = '/account/password';
 
-test('whoever cannot sign in follows the links to a new password, and signs in', async () => {
+test('a developer who cannot sign in follows the links to a new password, and signs in', async () => {
   const developer = await newDeveloper(api);
   const { url } = await beginAuthorization(baseUrl, await newClient(api, await newDeveloper(api)));
   const signIn = await browser.open(url);
   const href = /<a href="([^"]+)">Forgot your password\?/.exec(signIn.html)![1]!;
-  const asked = await browser.send(await browser.open(href), { email: ` ${developer.email} ` });
-  expect(asked.status).toBe(200);
-  expect(asked.html).toContain('A mail is on its way to you');
+  const sent = await browser.send(await browser.open(href), { email: ` ${developer.email} ` });
+  expect(sent.status).toBe(200);
+  expect(sent.html).toContain('A mail is on its way to you');
   const [mail] = await mailsTo(service, developer.email, 1);
   const form = await browser.open(/^http\S+$/m.exec(mail!.text!)![0]);
   expect(form.html).toContain(developer.email);
@@ -52,7 +52,7 @@ test('opening the link changes nothing: programs follow links in mails', async (
   expect([head.status, await loginStatus(api, email, old)]).toEqual([200, 200]);
 });
 
-test('asks whether what acts for the account shall end; it is set where anybody may have opened it', async () => {
+test('offers to end all access to the account, preselected if the account may be compromised', async () => {
   const developer = await newDeveloper(api);
   const apiToken = await newApiToken(api, developer, ['read']);
   const first = await browser.open(`${PAGE}/${await newResetToken(service, developer.email)}`);
@@ -65,7 +65,7 @@ test('asks whether what acts for the account shall end; it is set where anybody 
   expect(await meStatus(api, apiToken.token)).toBe(401);
 });
 
-test('says what is wrong with a password or an address, and asks again', async () => {
+test('shows what is wrong with a password or an address, and the form again', async () => {
   const { email } = await newDeveloper(api);
   const form = await browser.open(`${PAGE}/${await newResetToken(service, email)}`);
   for (const new_password of ['', 'short', 'x'.repeat(129)]) {
@@ -73,15 +73,15 @@ test('says what is wrong with a password or an address, and asks again', async (
     expect(again.status).toBe(422);
     expect(again.html).toContain('A password has 8 to 128 characters.');
   }
-  const asked = await browser.send(await browser.open(PAGE), { email: '"><script>alert(1)</script>' });
-  expect(asked.status).toBe(422);
-  expect(asked.html).not.toContain('<script');
+  const sent = await browser.send(await browser.open(PAGE), { email: '"><script>alert(1)</script>' });
+  expect(sent.status).toBe(422);
+  expect(sent.html).not.toContain('<script');
 });
 
-test('an unknown address is answered as a known one', async () => {
+test('an unknown address gets the same response as a known one', async () => {
   const form = await browser.open(PAGE);
   const known = await browser.send(form, { email: (await newDeveloper(api)).email });
-  const unknown = await browser.send(form, { email: `${unique('nobody')}@example.com` });
+  const unknown = await browser.send(form, { email: `${unique('unknown')}@example.com` });
   expect([unknown.status, unknown.html]).toEqual([known.status, known.html]);
 });
 
@@ -104,7 +104,7 @@ test('forms of other sites are refused', async () => {
   expect(await mailsTo(service, email, 1)).toHaveLength(1);
 });
 
-test('nobody keeps, frames or is told of these pages', async () => {
+test('these pages are not cached, framed or revealed to other sites', async () => {
   const { email } = await newDeveloper(api);
   const { headers } = await browser.open(`${PAGE}/${await newResetToken(service, email)}`);
   expect(headers.get('cache-control')).toBe('no-store');
@@ -117,10 +117,10 @@ test('requests count in one window with those to the API', async () => {
   const limited = await startTestService({ RATE_LIMIT: '3/60' });
   const page = new Browser(limited.baseUrl);
   const form = await page.open(PAGE);
-  const ask = () => page.send(form, { email: `${unique('ada')}@example.com` });
-  const statuses = [(await ask()).status, (await ask()).status];
+  const request = () => page.send(form, { email: `${unique('ada')}@example.com` });
+  const statuses = [(await request()).status, (await request()).status];
   const { status } = await limited.api.post('/api/v2/dev/password-resets', { email: 'ada@example.com' });
-  const refused = await ask();
+  const refused = await request();
   expect([...statuses, status, refused.status]).toEqual([200, 200, 202, 429]);
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
   expect(refused.html).toContain('Please wait a moment');

@@ -81,7 +81,7 @@ describe('an assertion of an agent’s provider', () => {
     }
   });
 
-  test('of somebody who has an account and has not let the issuer in is an invalid grant', async () => {
+  test('of a developer who has not authorized the issuer is an invalid grant', async () => {
     const refused = await assertion({ email: developer.email });
     await expect(exchange({ assertion: refused })).rejects.toMatchObject({ error: 'invalid_grant' });
   });
@@ -106,7 +106,7 @@ describe('without a database', () => {
       'while it is served',
       () => vi.spyOn(service.services.agents, 'exchangeAssertion').mockRejectedValue(lost),
     ],
-  ])('programs are told to come back, in JSON: lost %s', async (_when, lose) => {
+  ])('programs get a retryable error, in JSON: lost %s', async (_when, lose) => {
     lose();
     const response = await token();
     expect(response.status).toBe(503);
@@ -115,7 +115,7 @@ describe('without a database', () => {
     expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  test('a client whose failure cannot be counted is told to come back, not that its secret is wrong', async () => {
+  test('a client whose failure cannot be counted gets a retryable error, not that its secret is wrong', async () => {
     expect((await token(wrongSecret)).status).toBe(401);
     const counting = vi.spyOn(service.services.limits, 'countFailure').mockRejectedValue(lost);
     const response = await token(wrongSecret);
@@ -131,8 +131,8 @@ describe('without a database', () => {
     expect(shown.status).toBe(500);
     expect(shown.headers.get('content-type')).toContain('text/html');
     expect(await shown.text()).not.toContain('secret of ours');
-    const answered = await token();
-    expect(answered.status).toBe(500);
-    expect(await answered.text()).not.toContain('secret of ours');
+    const received = await token();
+    expect(received.status).toBe(500);
+    expect(await received.text()).not.toContain('secret of ours');
   });
 });

@@ -18,8 +18,8 @@ const EXPOSED = [
   'RateLimit-Policy',
 ];
 
-/** Asks as a program in a browser does. */
-function ask(
+/** Sends a request as a program in a browser does. */
+function send(
   { baseUrl }: TestService,
   path: string,
   body?: Record<string, string>,
@@ -34,7 +34,7 @@ function ask(
   return fetch(baseUrl + path, { method: 'POST', headers: json, body: JSON.stringify(body) });
 }
 
-/** What a browser demands before it lets a page of another origin see an answer, and these of its headers. */
+/** The headers that a browser demands before a page of another origin can read a response. */
 function expectReadable(response: Response): void {
   expect(['*', ORIGIN]).toContain(response.headers.get('access-control-allow-origin'));
   const exposed = response.headers.get('access-control-expose-headers')?.split(/, */) ?? [];
@@ -54,20 +54,20 @@ async function expectRefusal(response: Response, status: number): Promise<void> 
   });
 }
 
-describe('whoever asks too often', () => {
+describe('a client over the rate limit', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService({ RATE_LIMIT: '3/60' });
   });
 
-  test.each(['/oauth/register', '/oauth/device/authorize'])('at %s is told so', async (path) => {
+  test.each(['/oauth/register', '/oauth/device/authorize'])('gets 429 at %s', async (path) => {
     const body = { client_id: 'cli_unknown' };
-    for (let each = 0; each < 3; each += 1) expect((await ask(service, path, body)).status).not.toBe(429);
-    await expectRefusal(await ask(service, path, body), 429);
+    for (let each = 0; each < 3; each += 1) expect((await send(service, path, body)).status).not.toBe(429);
+    await expectRefusal(await send(service, path, body), 429);
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   let service: TestService;
   let proxy: DatabaseProxy;
   beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('while the database is away', () => {
   const form = { client_id: 'cli_0123456789abcdefghjkmnpqrs', token: 'lka_x', grant_type: 'refresh_token' };
   const bearer = { authorization: `Bearer lkd_${'x'.repeat(43)}` };
 
-  const asked = [
+  const paths = [
     ['/oauth/token', form],
     ['/oauth/revoke', form],
     ['/oauth/introspect', form],
@@ -93,11 +93,11 @@ describe('while the database is away', () => {
     ['/oauth/userinfo', undefined],
   ] as const;
   const refusal = (path: string, body: Record<string, string> | undefined) =>
-    ask(service, path, body, path === '/oauth/userinfo' ? bearer : {});
+    send(service, path, body, path === '/oauth/userinfo' ? bearer : {});
 
   describe('and there is no key yet that signs ID tokens', () => {
-    test.each([...asked, ['/.well-known/jwks.json', undefined]] as const)(
-      '%s can be asked again later',
+    test.each([...paths, ['/.well-known/jwks.json', undefined]] as const)(
+      '%s can be retried later',
       async (path, body) => {
         await proxy.refuse();
         await expectRefusal(await refusal(path, body), 503);
@@ -108,7 +108,7 @@ describe('while the database is away', () => {
       'so can %s',
       async (path) => {
         await proxy.refuse();
-        const response = await ask(service, path);
+        const response = await send(service, path);
         expectReadable(response);
         expect(response.status).toBe(503);
         expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
@@ -119,8 +119,8 @@ describe('while the database is away', () => {
   });
 
   describe('and there is one', () => {
-    test.each(asked)('%s can be asked again later', async (path, body) => {
-      const published = () => ask(service, '/.well-known/jwks.json').then(({ status }) => status);
+    test.each(paths)('%s can be retried later', async (path, body) => {
+      const published = () => send(service, '/.well-known/jwks.json').then(({ status }) => status);
       await expect.poll(published, { timeout: 30_000 }).toBe(200);
       await proxy.refuse();
       await expectRefusal(await refusal(path, body), 503);
@@ -128,13 +128,13 @@ describe('while the database is away', () => {
   });
 });
 
-test('of a client that is known its own pages alone see the answers', async () => {
+test("only pages of a client's own origins can read its responses", async () => {
   const service = await startTestService();
   const developer = await newDeveloper(service.api);
   const { client_id } = await newClient(service.api, developer, { token_endpoint_auth_method: 'none' });
   const seenBy = async (origin: string) => {
     const form = { client_id, grant_type: 'authorization_code' };
-    const { headers } = await ask(service, '/oauth/token', form, { origin });
+    const { headers } = await send(service, '/oauth/token', form, { origin });
     return headers.get('access-control-allow-origin');
   };
   expect(await seenBy(ORIGIN)).toBe(ORIGIN);

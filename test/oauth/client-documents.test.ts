@@ -52,7 +52,7 @@ beforeAll(async () => {
   service = await startTestService({ CLIENT_ID_NETWORKS: '127.0.0.1/32' });
 });
 
-test('a client that is known by a document at its address is let act like others', async () => {
+test('a client with a metadata document at its URL can act like others', async () => {
   const developer = await newDeveloper(service.api);
   const client_id = `https://${host}/client.json`;
   const { redeem, config } = await authorize(service.baseUrl, developer, { client_id });
@@ -76,12 +76,12 @@ test('its page names the host that speaks for it', async () => {
   });
   const developer = await newDeveloper(service.api);
   const browser = new Browser(service.baseUrl);
-  const asked = await browser.send(await browser.open(`/oauth/authorize?${query}`), {
+  const consent = await browser.send(await browser.open(`/oauth/authorize?${query}`), {
     ...developer,
     action: 'sign-in',
   });
-  expect(asked.html).toContain('A web editor');
-  expect(asked.html).toContain(host);
+  expect(consent.html).toContain('A web editor');
+  expect(consent.html).toContain(host);
 });
 
 test.each([

@@ -18,7 +18,7 @@ let developer: Developer;
 beforeAll(async () => {
   service = await startTestService();
 });
-// The clock goes on by more than a developer's own token lives.
+// The clock advances beyond the lifetime of a developer's own token.
 beforeEach(async () => {
   developer = await newDeveloper(service.api);
 });
@@ -31,7 +31,7 @@ const failing = (promise: Promise<unknown>) =>
   );
 
 describe('authorization code with PKCE', () => {
-  test('a client gets tokens that open the API, and whom they are for', async () => {
+  test('a client gets tokens for the API, and learns their subject', async () => {
     const registered = await newClient(service.api, developer);
     const { config, url, redeem } = await authorize(service.baseUrl, developer, registered);
     expect(url.searchParams.get('iss')).toBe(service.baseUrl);
@@ -64,7 +64,7 @@ describe('authorization code with PKCE', () => {
       'openid profile email',
       { name: 'Grace', email: 'openid.profile.email@example.com', email_verified: false },
     ],
-  ])('%s tells no more than it says', async (scope, claims: Record<string, unknown>) => {
+  ])('%s reveals only its own claims', async (scope, claims: Record<string, unknown>) => {
     const account = { email: `${scope.split(' ').join('.')}@example.com`, password: 'a good password' };
     const { body } = await service.api.post<{ developer_id: string; token: string }>('/api/v2/dev/register', {
       ...account,
@@ -82,7 +82,7 @@ describe('authorization code with PKCE', () => {
     expect(config.serverMetadata().claims_supported).toEqual(expect.arrayContaining(Object.keys(claims)));
   });
 
-  test('whoever clicks several times allows once', async () => {
+  test('clicking several times grants access once', async () => {
     const registered = await newClient(service.api, developer);
     const browser = new Browser(service.baseUrl);
     const { url, redeem } = await beginAuthorization(service.baseUrl, registered);
@@ -152,15 +152,15 @@ describe('authorization code with PKCE', () => {
     expect(shown.html).not.toContain('elsewhere');
   });
 
-  test('who is signed in and has consented is not asked again', async () => {
+  test('a signed-in developer who has consented sees no further page', async () => {
     const registered = await newClient(service.api, developer);
     const { browser } = await authorize(service.baseUrl, developer, registered);
-    const nobody = { ...developer, email: '', password: '' };
-    const { redeem } = await authorize(service.baseUrl, nobody, registered, { prompt: 'none' }, browser);
+    const signedOut = { ...developer, email: '', password: '' };
+    const { redeem } = await authorize(service.baseUrl, signedOut, registered, { prompt: 'none' }, browser);
     expect((await redeem()).scope).toBe('openid email read');
   });
 
-  test('without a sign-in prompt=none is told so on a page', async () => {
+  test('without a sign-in prompt=none leads to a page that says so', async () => {
     const registered = await newClient(service.api, developer);
     const { url } = await beginAuthorization(service.baseUrl, registered, { prompt: 'none' });
     const { status, html } = await new Browser(service.baseUrl).open(url);
@@ -176,7 +176,7 @@ describe('authorization code with PKCE', () => {
     expect((await browser.open(url)).html).toContain('<code>login_required</code>');
   });
 
-  test('somebody else can sign in in the same browser', async () => {
+  test('another developer can sign in in the same browser', async () => {
     const other = await newDeveloper(service.api);
     const registered = await newClient(service.api, developer);
     const { browser } = await authorize(service.baseUrl, developer, registered);
@@ -201,13 +201,13 @@ describe('authorization code with PKCE', () => {
     });
     expect(wrong.status).toBe(401);
     expect(wrong.html).toContain('role="alert"');
-    const asked = await browser.send(wrong, { ...developer, action: 'sign-in' });
-    expect(asked.html).toContain('value="allow"');
-    const end = await browser.send(asked, { action: 'deny' });
+    const page = await browser.send(wrong, { ...developer, action: 'sign-in' });
+    expect(page.html).toContain('value="allow"');
+    const end = await browser.send(page, { action: 'deny' });
     expect(end.url.searchParams.get('error')).toBe('access_denied');
   });
 
-  test('a page of another browser, or one that is over, says so', async () => {
+  test('a page of another browser, or an expired one, says so', async () => {
     const registered = await newClient(service.api, developer);
     const config = await discover(service.baseUrl, registered);
     const browser = new Browser(service.baseUrl);
@@ -292,7 +292,7 @@ describe('refresh tokens', () => {
     expect(await failing(client.refreshTokenGrant(config, token))).toBe('invalid_grant');
   });
 
-  test('fewer scopes can be asked for, more cannot', async () => {
+  test('fewer scopes can be requested, more cannot', async () => {
     const registered = await newClient(service.api, developer);
     const { config, redeem } = await authorize(service.baseUrl, developer, registered);
     const { refresh_token } = await redeem();

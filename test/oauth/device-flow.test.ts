@@ -41,7 +41,7 @@ describe('the device flow', () => {
     const browser = new Browser(service.baseUrl);
     const entry = await browser.open(started.verification_uri);
     const wrong = await browser.send(entry, { user_code: 'BBBB-BBBB' });
-    expect(wrong.html).toContain('There is no such code');
+    expect(wrong.html).toContain('The code is not correct');
     const confirm = await browser.send(wrong, { user_code: started.user_code.toLowerCase() });
     expect(confirm.html).toContain(started.user_code);
     const done = await consent(browser, await browser.send(confirm, { confirm: 'yes' }), developer);
@@ -68,7 +68,7 @@ describe('the device flow', () => {
     );
   });
 
-  test('a device is asked about each time, also where its client was allowed before', async () => {
+  test('a device needs consent each time, even if its client was allowed before', async () => {
     const device = await newDevice();
     const browser = new Browser(service.baseUrl);
     for (let round = 0; round < 2; round += 1) {

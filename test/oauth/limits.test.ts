@@ -25,28 +25,28 @@ test('the page where people sign in is no other way to try passwords than the AP
   const statuses = [];
   // Of another account each, so that none of them has failed often. The registration of the developer was the first.
   for (let each = 0; each < 3; each += 1) {
-    const email = `nobody-${each}@example.com`;
-    const answer = await browser.send(page, { action: 'sign-in', email, password: 'wrong password' });
-    statuses.push(answer.status);
+    const email = `unknown-${each}@example.com`;
+    const response = await browser.send(page, { action: 'sign-in', email, password: 'wrong password' });
+    statuses.push(response.status);
   }
   expect(statuses).toEqual([401, 401, 429]);
   const login = { email: developer.email, password: developer.password };
   expect((await service.api.post('/api/v2/dev/login', login)).status).toBe(429);
 });
 
-test('an address makes so many pages wait for it in a minute, and is told so by a page', async () => {
-  const answers = [await authorize(), await authorize(), await authorize()];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-  expect(answers[2]!.html).toContain('temporarily_unavailable');
-  expect(answers[2]!.headers.get('retry-after')).toMatch(/^\d+$/);
+test('an address can open a limited number of pages in a minute, and gets a page that says so', async () => {
+  const responses = [await authorize(), await authorize(), await authorize()];
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(responses[2]!.html).toContain('temporarily_unavailable');
+  expect(responses[2]!.headers.get('retry-after')).toMatch(/^\d+$/);
 });
 
 test('so many pages of devices too', async () => {
-  const answers = [];
+  const responses = [];
   for (let each = 0; each < 4; each += 1)
-    answers.push(await new Browser(service.baseUrl).open('/oauth/device'));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-  expect(answers[3]!.html).toContain('temporarily_unavailable');
+    responses.push(await new Browser(service.baseUrl).open('/oauth/device'));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  expect(responses[3]!.html).toContain('temporarily_unavailable');
 });
 
 test('so many documents about clients are fetched for it', async () => {

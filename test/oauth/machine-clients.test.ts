@@ -40,9 +40,9 @@ describe('client credentials', () => {
   test('without a scope it gets what it is registered for, and never what is about a person', async () => {
     const { config } = await machine();
     expect((await client.clientCredentialsGrant(config)).scope).toBe('read write');
-    const asked = await client.clientCredentialsGrant(config, { scope: 'openid read' });
-    expect(asked.scope).toBe('read');
-    await expect(client.fetchUserInfo(config, asked.access_token, developer.developerId)).rejects.toThrow();
+    const granted = await client.clientCredentialsGrant(config, { scope: 'openid read' });
+    expect(granted.scope).toBe('read');
+    await expect(client.fetchUserInfo(config, granted.access_token, developer.developerId)).rejects.toThrow();
     await expect(client.clientCredentialsGrant(config, { scope: 'auth:dev' })).rejects.toMatchObject({
       error: 'invalid_scope',
     });
@@ -87,7 +87,7 @@ describe('introspection and revocation', () => {
     expect((await me(access_token)).status).toBe(401);
   });
 
-  test('a client of the developer sees his other tokens too, and ends none of them', async () => {
+  test("a client of the developer sees the developer's other tokens too, and ends none of them", async () => {
     const { config } = await machine();
     const apiToken = await service.api.post<{ token: string }>(
       '/api/v2/dev/tokens',

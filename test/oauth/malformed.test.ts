@@ -4,7 +4,7 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService();
 
 test.each(['/oauth/interaction/%', '/oauth/interaction/%ff', '/agent/claim/%', '/account/password/%'])(
-  'the address %s is nobody’s fault but of whoever sends it',
+  'the malformed address %s is an error of the client',
   async (path) => {
     expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(400);
   },

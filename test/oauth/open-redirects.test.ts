@@ -20,7 +20,7 @@ const VALID = {
   code_challenge_method: 'S256',
 };
 
-/** Registers a client as anybody can. */
+/** Registers a client, as anyone can. */
 async function registerItself(metadata: object = {}): Promise<{ client_id: string }> {
   const response = await fetch(`${service.baseUrl}/oauth/register`, {
     method: 'POST',
@@ -49,7 +49,7 @@ const FAULTS: readonly (readonly [string, Record<string, string>])[] = [
   ['a request object', { request: 'x.y.z' }],
   ['a pushed request', { request_uri: 'urn:ietf:params:oauth:request_uri:x' }],
   ['a maximal age that is no number', { max_age: '-1' }],
-  ['an ID token that is none', { id_token_hint: 'x' }],
+  ['an invalid ID token', { id_token_hint: 'x' }],
   ['a registration', { registration: '{}' }],
 ];
 const MODES = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'form_post.jwt', 'web_message'];
@@ -96,8 +96,8 @@ describe.each([
 
   test('nor does a click on Cancel before the sign-in, except by a link that says where it leads', async () => {
     const browser = new Browser(service.baseUrl);
-    const asked = await browser.open(authorizePath({ ...VALID, client_id, state: 'a state' }));
-    const page = await browser.send(asked, { action: 'deny' });
+    const consent = await browser.open(authorizePath({ ...VALID, client_id, state: 'a state' }));
+    const page = await browser.send(consent, { action: 'deny' });
     expectPage(page);
     const href = /<a [^>]*href="([^"]*)"/.exec(page.html)![1]!.replaceAll('&amp;', '&');
     const link = new URL(href);
@@ -125,9 +125,9 @@ describe.each([
   test('a refusal on the consent page goes to the client that it names', async () => {
     const browser = new Browser(service.baseUrl);
     const signIn = await browser.open(authorizePath({ ...VALID, client_id }));
-    const asked = await browser.send(signIn, { ...victim, action: 'sign-in' });
-    expect(asked.html).toContain('<strong>client.example</strong>');
-    const { url } = await browser.send(asked, { action: 'deny' });
+    const consent = await browser.send(signIn, { ...victim, action: 'sign-in' });
+    expect(consent.html).toContain('<strong>client.example</strong>');
+    const { url } = await browser.send(consent, { action: 'deny' });
     expect(url.searchParams.get('error')).toBe('access_denied');
   });
 
@@ -138,7 +138,7 @@ describe.each([
     expect(url.searchParams.get('error')).toBe('invalid_request');
   });
 
-  test('a sign-out leads there by a link alone where nobody is signed in', async () => {
+  test('a sign-out leads there only by a link if no user is signed in', async () => {
     const query = new URLSearchParams({ client_id, post_logout_redirect_uri: REDIRECT_URI, state: 's' });
     const { url, status, html } = await new Browser(service.baseUrl).open(`/oauth/logout?${query}`);
     expect([url.origin, status]).toEqual([service.baseUrl, 200]);
@@ -147,16 +147,16 @@ describe.each([
     expect(html).not.toContain('<script');
   });
 
-  test('and where somebody is, after a click on a page that names it', async () => {
+  test('and otherwise after a click on a page that names it', async () => {
     const { browser } = await authorize(service.baseUrl, victim, await newClient(service.api, victim));
     const query = new URLSearchParams({ client_id, post_logout_redirect_uri: REDIRECT_URI });
-    const asked = await browser.open(`/oauth/logout?${query}`);
-    expect(asked.html).toContain('takes you to <strong>client.example</strong>');
-    expect((await browser.send(asked, { logout: 'yes' })).url.href).toBe(REDIRECT_URI);
+    const consent = await browser.open(`/oauth/logout?${query}`);
+    expect(consent.html).toContain('takes you to <strong>client.example</strong>');
+    expect((await browser.send(consent, { logout: 'yes' })).url.href).toBe(REDIRECT_URI);
   });
 });
 
-test('a developer gets the errors of an own client at once', async () => {
+test('a developer gets the errors of their own client at once', async () => {
   const { browser } = await authorize(service.baseUrl, victim, await newClient(service.api, victim));
   const { client_id } = await newClient(service.api, victim);
   const { url } = await browser.open(authorizePath({ ...VALID, client_id, prompt: 'none' }));
@@ -172,12 +172,12 @@ test('a client that the operator vouches for gets its errors at once, and is sho
   const browser = new Browser(trusting.baseUrl);
   const { url } = await browser.open(authorizePath({ ...VALID, client_id, prompt: 'none' }));
   expect(url.searchParams.get('error')).toBe('login_required');
-  const asked = await browser.send(await browser.open(authorizePath({ ...VALID, client_id })), {
+  const consent = await browser.send(await browser.open(authorizePath({ ...VALID, client_id })), {
     ...victim,
     action: 'sign-in',
   });
-  expect(asked.html).toContain('value="allow"');
-  expect(asked.html).not.toContain('has not checked this program');
+  expect(consent.html).toContain('value="allow"');
+  expect(consent.html).not.toContain('has not checked this program');
 });
 
 describe('a scheme without a period, a wildcard or a delimiter', () => {
@@ -204,8 +204,8 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
         });
         expect(response.status).toBe(400);
         const body = { ...metadata, name: 'A client', grant_types: ['authorization_code'], scopes: ['read'] };
-        const answer = await service.api.call('POST', '/api/v2/dev/oauth-clients', body, stranger);
-        expect(answer).toMatchObject({
+        const created = await service.api.call('POST', '/api/v2/dev/oauth-clients', body, stranger);
+        expect(created).toMatchObject({
           status: 400,
           body: { errors: [{ pointer: expect.stringContaining(member) }] },
         });
@@ -220,7 +220,8 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
     });
     const database = await connectTo(service.databaseUrl);
     await database.query(
-      `update oauth_clients set metadata = jsonb_set(metadata::jsonb, '{redirect_uris}', $2::jsonb) where client_id = $1`,
+      `update oauth_clients set metadata = jsonb_set(metadata::jsonb, '{redirect_uris}', $2::jsonb)
+       where client_id = $1`,
       [client_id, JSON.stringify([uri])],
     );
     const page = await new Browser(service.baseUrl).open(
@@ -251,7 +252,7 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
         body: { name: 'Renamed', ...old },
       });
       expect(await edit({ scopes: ['read'] })).toMatchObject({ status: 200, body: old });
-      // It may stay, and go; it may not come anew.
+      // It may stay or be removed; it may not be added again.
       const redirect_uris = [REDIRECT_URI, uri, 'https://client.example/other'];
       expect(await edit({ redirect_uris })).toMatchObject({ status: 200, body: { redirect_uris } });
       expect(await edit({ redirect_uris: [REDIRECT_URI] })).toMatchObject({ status: 200 });
@@ -265,7 +266,7 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
 });
 
 describe('the consent page', () => {
-  test('warns of a client of any developer as of one that registered itself, and shows no text that somebody chose', async () => {
+  test("warns of a developer's client as of a self-registered one, and shows no text chosen by either", async () => {
     const account = {
       email: 'boss@example.com',
       password: 'a developer password',

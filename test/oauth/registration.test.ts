@@ -22,7 +22,7 @@ const register = async (metadata: unknown, at = service) => {
 };
 
 describe('dynamic client registration (RFC 7591)', () => {
-  test('openid-client registers itself, and is let act by a developer', async () => {
+  test('openid-client registers itself, and is authorized by a developer', async () => {
     const metadata = { client_name: 'Inspector', redirect_uris: [REDIRECT_URI] };
     const config = await client.dynamicClientRegistration(new URL(service.baseUrl), metadata, undefined, {
       execute: [client.allowInsecureRequests],
@@ -82,7 +82,7 @@ describe('dynamic client registration (RFC 7591)', () => {
     expect({ status, error: body['error'] }).toEqual({ status: 400, error });
   });
 
-  const asked = async (metadata: object, redirectUri: string) => {
+  const page = async (metadata: object, redirectUri: string) => {
     const { body } = await register(metadata);
     const query = new URLSearchParams({
       client_id: body['client_id']!,
@@ -105,15 +105,12 @@ describe('dynamic client registration (RFC 7591)', () => {
     ['https://client.example/callback', 'https://client.example:444/callback', PUBLIC, 400],
     ['http://localhost/callback', 'http://localhost:51234/callback', {}, 400],
   ])('of %s, %s is the same but for the port of a program', async (registered, sent, metadata, status) => {
-    expect((await asked({ ...metadata, redirect_uris: [registered] }, sent)).status).toBe(status);
+    expect((await page({ ...metadata, redirect_uris: [registered] }, sent)).status).toBe(status);
   });
 
   test('a scheme of its own does not make a program look like a host', async () => {
     const uri = 'com.evil.app://bank.example/callback';
-    const { status, html } = await asked(
-      { ...PUBLIC, application_type: 'native', redirect_uris: [uri] },
-      uri,
-    );
+    const { status, html } = await page({ ...PUBLIC, application_type: 'native', redirect_uris: [uri] }, uri);
     expect(status).toBe(200);
     expect(html).toContain('a program on this machine (com.evil.app:)');
     expect(html).not.toContain('bank.example');
@@ -128,7 +125,7 @@ describe('dynamic client registration (RFC 7591)', () => {
     expect(statuses).toEqual([201, 201, 429]);
   });
 
-  test('one that nobody uses is forgotten after 90 days', async () => {
+  test('an unused one is deleted after 90 days', async () => {
     const { body } = await register({ redirect_uris: [REDIRECT_URI] });
     const own = await newClient(service.api, developer);
     service.clock.advance(91 * 86_400_000);
@@ -225,11 +222,11 @@ describe('sign-out', () => {
   }
   test('ends the sign-in and goes back; what was allowed stays', async () => {
     const { registered, browser, tokens, url } = await signedIn();
-    const asked = await browser.open(url);
-    expect(asked.headers.get('content-security-policy')).toContain(
+    const page = await browser.open(url);
+    expect(page.headers.get('content-security-policy')).toContain(
       "form-action 'self' https://client.example",
     );
-    const end = await browser.send(asked, { logout: 'yes' });
+    const end = await browser.send(page, { logout: 'yes' });
     expect(end.url.href).toBe('https://client.example/bye?state=a+state');
     const again = await beginAuthorization(service.baseUrl, registered, { prompt: 'none' });
     expect((await browser.open(again.url)).html).toContain('<code>login_required</code>');
@@ -239,7 +236,7 @@ describe('sign-out', () => {
     expect(status).toBe(200);
   });
 
-  test('a browser in which nobody is signed in goes back by a link, without a script', async () => {
+  test('a browser without a signed-in user returns by a link, without a script', async () => {
     const { url } = await signedIn();
     const { status, html } = await new Browser(service.baseUrl).open(url);
     expect(status).toBe(200);
@@ -306,7 +303,7 @@ describe('bad input', () => {
     'client_id',
   ];
 
-  test('no address answers a query with a failure of ours', { timeout: 60_000 }, async () => {
+  test('no address responds to a query with a server error', { timeout: 60_000 }, async () => {
     const { client_id } = await newClient(service.api, developer);
     for (const path of [
       '/oauth/authorize',
@@ -375,7 +372,7 @@ describe('bad input', () => {
   });
 
   test.each(['{', 'a=%ZZ', '\u0000'.repeat(100), 'x'.repeat(100_000)])(
-    'nor a body that is none',
+    'nor to an invalid body',
     async (body) => {
       for (const type of [
         'application/x-www-form-urlencoded',
@@ -403,7 +400,7 @@ describe('bad input', () => {
     expect(await response.text()).not.toContain('elsewhere');
   });
 
-  test('programs are answered in JSON whatever they accept', async () => {
+  test('programs get JSON, regardless of what they accept', async () => {
     for (const path of ['/oauth/token', '/oauth/introspect', '/oauth/register']) {
       const response = await fetch(`${service.baseUrl}${path}`, {
         method: 'POST',

@@ -21,7 +21,7 @@ beforeAll(async () => {
 const me = async (node: string, token: string) =>
   (await new Api(node).call('GET', '/api/v2/dev/me', undefined, { token })).status;
 
-interface Answer {
+interface JsonResponse {
   readonly status: number;
   readonly body: { readonly access_token: string; readonly refresh_token: string; readonly error?: string };
 }
@@ -31,14 +31,14 @@ async function post(
   path: string,
   registered: Registered,
   form: Record<string, string>,
-): Promise<Answer> {
+): Promise<JsonResponse> {
   const response = await fetch(`${node}${path}`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${registered.client_id}:${registered.client_secret}`)}` },
     body: new URLSearchParams(form),
   });
   const text = await response.text();
-  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer['body'] };
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as JsonResponse['body'] };
 }
 
 type Registered = Awaited<ReturnType<typeof newClient>>;
@@ -89,10 +89,10 @@ describe('two nodes', () => {
 
   test('a code that is redeemed twenty times at once gives tokens once, and they are not good', async () => {
     const { redeem } = await granted();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, turn) => redeem(nodes[turn % 2]!)));
-    const good = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, turn) => redeem(nodes[turn % 2]!)));
+    const good = responses.filter(({ status }) => status === 200);
     expect(good.length).toBe(1);
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       if (status !== 200)
         expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
     }
@@ -102,10 +102,12 @@ describe('two nodes', () => {
   test('a refresh token that is used twice at once is taken once, and ends the authorization', async () => {
     const { redeem, refresh } = await granted();
     const first = (await redeem(nodes[0])).body;
-    const answers = await Promise.all([...nodes, ...nodes].map((node) => refresh(node, first.refresh_token)));
-    const good = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(
+      [...nodes, ...nodes].map((node) => refresh(node, first.refresh_token)),
+    );
+    const good = responses.filter(({ status }) => status === 200);
     expect(good.length).toBeLessThanOrEqual(1);
-    expect(answers.filter(({ status }) => status === 400).length).toBe(answers.length - good.length);
+    expect(responses.filter(({ status }) => status === 400).length).toBe(responses.length - good.length);
     expect(await me(nodes[1], first.access_token)).toBe(401);
     for (const { body } of good) {
       expect(await me(nodes[1], body.access_token)).toBe(401);

@@ -1,71 +1,71 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createConcurrencyLimit } from '../../src/platform/concurrency-limit.ts';
 import { DeadlineExceededError, RequestScope } from '../../src/platform/request-scope.ts';
 
 const refusal = (why: string) => new Error(why);
 
-/** Work that goes on until it is let go. */
+/** Work that lasts until `end` is called. */
 function createWork() {
-  const begun: string[] = [];
+  const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
-    begun,
+    started,
     of: (name: string) => () => {
-      begun.push(name);
+      started.push(name);
       return new Promise<void>((resolve) => ends.set(name, resolve));
     },
     async end(name: string) {
       ends.get(name)!();
-      await nextTurn();
+      await nextIteration();
     },
   };
 }
 
-test('keys take turns, whoever has more in the queue', async () => {
-  const limit = createConcurrencyLimit({ atOnce: 2, refusal });
+test('keys alternate, regardless of how much each has in the queue', async () => {
+  const limit = createConcurrencyLimit({ limit: 2, refusal });
   const work = createWork();
   for (const n of [1, 2, 3, 4]) void limit.run('a', work.of(`a${n}`));
   for (const n of [1, 2]) void limit.run('b', work.of(`b${n}`));
   void limit.run('c', work.of('c1'));
-  await nextTurn();
+  await nextIteration();
   expect(limit.load()).toEqual({ running: 2, waiting: 5 });
   const expected = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'a4'];
   for (const name of expected) {
-    await nextTurn();
+    await nextIteration();
     await work.end(name);
   }
-  expect(work.begun).toEqual(expected);
+  expect(work.started).toEqual(expected);
   expect(limit.load()).toEqual({ running: 0, waiting: 0 });
 });
 
-test('one key never has all places, and others begin at once beside its queue', async () => {
-  const limit = createConcurrencyLimit({ atOnce: 5, ofOneAtOnce: 3, refusal });
+test('one key never uses all the capacity, and others start at once despite its queue', async () => {
+  const limit = createConcurrencyLimit({ limit: 5, limitPerKey: 3, refusal });
   const work = createWork();
   for (let n = 1; n <= 8; n += 1) void limit.run('bulk', work.of(`bulk${n}`));
   void limit.run('other', work.of('other'));
-  await nextTurn();
-  expect(work.begun).toEqual(['bulk1', 'bulk2', 'bulk3', 'other']);
+  await nextIteration();
+  expect(work.started).toEqual(['bulk1', 'bulk2', 'bulk3', 'other']);
   expect(limit.load('bulk')).toEqual({ running: 3, waiting: 5 });
   await work.end('other');
-  expect(work.begun).toHaveLength(4);
+  expect(work.started).toHaveLength(4);
 });
 
-test('who would be one too many is refused at once, by key and in all', async () => {
-  const limit = createConcurrencyLimit({ atOnce: 1, ofOneWaiting: 1, waiting: 2, refusal });
+test('work beyond the queue is refused at once, by key and in total', async () => {
+  const limit = createConcurrencyLimit({ limit: 1, queuePerKey: 1, queue: 2, refusal });
   const work = createWork();
   void limit.run('a', work.of('a1'));
   void limit.run('a', work.of('a2'));
-  await expect(limit.run('a', work.of('a3'))).rejects.toThrow('own');
+  await expect(limit.run('a', work.of('a3'))).rejects.toThrow('key');
   void limit.run('b', work.of('b1'));
-  await expect(limit.run('c', work.of('c1'))).rejects.toThrow('all');
+  await expect(limit.run('c', work.of('c1'))).rejects.toThrow('total');
   await work.end('a1');
-  expect(work.begun).toEqual(['a1', 'a2']);
+  expect(work.started).toEqual(['a1', 'a2']);
   expect(limit.load()).toEqual({ running: 1, waiting: 1 });
 });
 
-test('a failure gives the place back', async () => {
-  const limit = createConcurrencyLimit({ atOnce: 1, refusal });
+test('a failure releases the slot', async () => {
+  const limit = createConcurrencyLimit({ limit: 1, refusal });
   await expect(limit.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(await limit.run('a', async () => 'done')).toBe('done');
   const release = await limit.acquire('a');
@@ -74,42 +74,55 @@ test('a failure gives the place back', async () => {
   expect(limit.load()).toEqual({ running: 0, waiting: 0 });
 });
 
-test('a key that waits for its own share does not keep the places of others', async () => {
-  const limit = createConcurrencyLimit({ atOnce: 2, ofOneAtOnce: 1, refusal });
+test('a slot that must be free at once is acquired or refused', () => {
+  const limit = createConcurrencyLimit({ limit: 2, limitPerKey: 1, refusal });
+  const release = limit.acquireNow('a');
+  expect(() => limit.acquireNow('a')).toThrow('key');
+  limit.acquireNow('b');
+  expect(() => limit.acquireNow('c')).toThrow('total');
+  release();
+  release();
+  expect(limit.load()).toEqual({ running: 1, waiting: 0 });
+  limit.acquireNow('c');
+  expect(() => limit.acquireNow('a')).toThrow('total');
+});
+
+test('a key that waits for its own limit does not use the capacity of others', async () => {
+  const limit = createConcurrencyLimit({ limit: 2, limitPerKey: 1, refusal });
   const work = createWork();
   void limit.run('a', work.of('a1'));
   void limit.run('a', work.of('a2'));
   void limit.run('b', work.of('b1'));
-  await nextTurn();
-  expect(work.begun).toEqual(['a1', 'b1']);
+  await nextIteration();
+  expect(work.started).toEqual(['a1', 'b1']);
   await work.end('b1');
-  expect(work.begun).toEqual(['a1', 'b1']);
+  expect(work.started).toEqual(['a1', 'b1']);
   await work.end('a1');
-  expect(work.begun).toEqual(['a1', 'b1', 'a2']);
+  expect(work.started).toEqual(['a1', 'b1', 'a2']);
 });
 
 // The scope measures by performance.now(), which these timers fake as well.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('waiting ends with patience, and with the deadline of the request', async () => {
-  const limit = createConcurrencyLimit({ atOnce: 1, patienceMs: 1_000, refusal });
+test('waiting ends with the time limit, and with the deadline of the request', async () => {
+  const limit = createConcurrencyLimit({ limit: 1, maxWaitMs: 1_000, refusal });
   const never = new Promise<never>(() => {});
   void limit.run('a', () => never);
-  const impatient = expect(limit.run('b', () => never)).rejects.toThrow('patience');
+  const timedOut = expect(limit.run('b', () => never)).rejects.toThrow('timeout');
   const scope = new RequestScope(500, () => 'c');
   const late = expect(scope.run(() => limit.run('c', () => never))).rejects.toThrow(DeadlineExceededError);
   await vi.advanceTimersByTimeAsync(501);
   await late;
   expect(limit.load()).toEqual({ running: 1, waiting: 1 });
   await vi.advanceTimersByTimeAsync(500);
-  await impatient;
+  await timedOut;
   expect(limit.load()).toEqual({ running: 1, waiting: 0 });
-  // Nothing begins for a request that is over.
+  // Nothing starts for a request whose deadline has passed.
   await expect(scope.run(() => limit.run('d', async () => {}))).rejects.toThrow(DeadlineExceededError);
 });
 
-test('the deadline does not count what the client takes, can be set anew, and is lifted for good', async () => {
+test('the deadline does not count waits for the client, can be changed, and is lifted for good', async () => {
   const scope = new RequestScope(1_000, () => 'tenant');
   const { promise: body, resolve } = Promise.withResolvers<void>();
   const reading = scope.excluding(body);

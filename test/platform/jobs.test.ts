@@ -128,15 +128,15 @@ test('queues of one process have their own workers, and the last that stops ends
 test('what a transaction asks for that is rolled back is not done', async () => {
   const done: string[] = [];
   const { jobs } = await work(async (key) => void done.push(key));
-  const ask = (key: string, fail: boolean) =>
+  const enqueue = (key: string, fail: boolean) =>
     knex
       .transaction(async (trx) => {
         await jobs.send(trx, 'webhooks', [{ key, slow: false }]);
         if (fail) throw new Error('rolled back');
       })
       .catch(() => {});
-  await ask('undone', true);
-  await ask('done', false);
+  await enqueue('undone', true);
+  await enqueue('done', false);
   await expect.poll(() => done).toEqual(['done']);
 });
 
@@ -166,7 +166,7 @@ test('a worker that is stopped gives back what it cannot end, at once', async ()
 
 test('two who ask for the same keys in another order do not wait for each other', async () => {
   const { jobs } = await work(async () => {});
-  const ask = async (db: Knex, keys: readonly string[]): Promise<void> => {
+  const enqueue = async (db: Knex, keys: readonly string[]): Promise<void> => {
     await jobs.send(
       db,
       'webhooks',
@@ -183,10 +183,10 @@ test('two who ask for the same keys in another order do not wait for each other'
   };
   let other: Promise<void> | undefined;
   await knex.transaction(async (trx) => {
-    await ask(trx, ['order a']);
-    other = ask(knex, ['order b', 'order a']);
+    await enqueue(trx, ['order a']);
+    other = enqueue(knex, ['order b', 'order a']);
     await expect.poll(waiting).toBe(1);
-    await ask(trx, ['order b']);
+    await enqueue(trx, ['order b']);
   });
   await other;
 });

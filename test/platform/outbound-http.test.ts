@@ -150,16 +150,16 @@ describe('a name', () => {
 
   test('is resolved once for a connection, and what was checked is what is dialled', async () => {
     const port = await serve();
-    const answers = ['127.0.0.1', '127.0.0.2', '10.0.0.1'];
-    let asked = 0;
-    const resolve = async () => at(answers[asked++]!);
+    const responses = ['127.0.0.1', '127.0.0.2', '10.0.0.1'];
+    let requested = 0;
+    const resolve = async () => at(responses[requested++]!);
     const outbound = createOutboundHttp({ networks: ['127.0.0.1/32'], resolve });
     expect((await outbound.post(`http://hooks.example:${port}/`, request)).status).toBe(200);
     outbound.close();
     // Rebound: the second answer is judged anew.
     await expect(outbound.post(`http://hooks.example:${port}/`, request)).rejects.toThrow(OutboundFault);
     await expect(outbound.post(`http://hooks.example:${port}/`, request)).rejects.toThrow(OutboundFault);
-    expect({ asked, requests }).toEqual({ asked: 3, requests: 1 });
+    expect({ requested, requests }).toEqual({ requested: 3, requests: 1 });
   });
 
   test.each([
@@ -176,18 +176,18 @@ describe('a name', () => {
     const outbound = createOutboundHttp({
       networks: [],
       resolve: () => new Promise(() => {}),
-      answerWithinMs: 100,
+      timeoutMs: 100,
     });
     await expect(outbound.post('http://hooks.example/', request)).rejects.toThrow(
-      'No answer came within 0.1 s.',
+      'No response came within 0.1 s.',
     );
   });
 });
 
 describe('an answer', () => {
-  const post = async (listener: RequestListener, answerWithinMs?: number) => {
+  const post = async (listener: RequestListener, timeoutMs?: number) => {
     const port = await serve(listener);
-    const outbound = createOutboundHttp({ networks: LOOPBACK, ...(answerWithinMs && { answerWithinMs }) });
+    const outbound = createOutboundHttp({ networks: LOOPBACK, ...(timeoutMs && { timeoutMs }) });
     return outbound.post(`http://127.0.0.1:${port}/`, request);
   };
 
@@ -198,10 +198,10 @@ describe('an answer', () => {
       response.end();
     });
     for (const status of [301, 302, 303, 307, 308]) {
-      const answer = await post((_, response) =>
+      const result = await post((_, response) =>
         response.writeHead(status, { location: `http://127.0.0.1:${target}/` }).end(),
       );
-      expect(answer.status).toBe(status);
+      expect(result.status).toBe(status);
     }
     expect(reached).toBe(0);
   });
@@ -212,17 +212,17 @@ describe('an answer', () => {
   });
 
   test('that drips is cut off; its status counts', async () => {
-    const answer = await post((_, response) => {
+    const result = await post((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('a'), 10);
       response.on('close', () => clearInterval(drip));
     }, 200);
-    expect(answer.status).toBe(200);
-    expect(answer.text).toMatch(/^a+$/);
+    expect(result.status).toBe(200);
+    expect(result.text).toMatch(/^a+$/);
   });
 
   test('that does not come', async () => {
-    await expect(post(() => {}, 200)).rejects.toThrow('No answer came within 0.2 s.');
+    await expect(post(() => {}, 200)).rejects.toThrow('No response came within 0.2 s.');
   });
 
   test('whose headers drip', async () => {
@@ -234,16 +234,16 @@ describe('an answer', () => {
         socket.on('close', () => clearInterval(drip));
       }),
     );
-    const outbound = createOutboundHttp({ networks: LOOPBACK, answerWithinMs: 200 });
-    await expect(outbound.post(`http://127.0.0.1:${port}/`, request)).rejects.toThrow('No answer came');
+    const outbound = createOutboundHttp({ networks: LOOPBACK, timeoutMs: 200 });
+    await expect(outbound.post(`http://127.0.0.1:${port}/`, request)).rejects.toThrow('No response came');
   });
 
   test.each([
-    ['SSH-2.0-OpenSSH\r\n', 'The answer is not HTTP.'],
+    ['SSH-2.0-OpenSSH\r\n', 'The response is not HTTP.'],
     ['', 'The connection was reset.'],
     [
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
-      'The connection ended without an answer.',
+      'The connection ended without a response.',
     ],
   ])('of %j', async (text, words) => {
     const port = await listen(createTcpServer((socket) => socket.on('error', () => {}).end(text)));

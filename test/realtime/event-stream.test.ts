@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { PublishedEvent } from '../../src/events/events.ts';
-import { EventStream } from '../../src/realtime/event-stream.ts';
+import type { PublishedEvent } from '../../src/foundation/events/events.ts';
+import { EventStream } from '../../src/messaging/realtime/event-stream.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -43,7 +43,7 @@ const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1);
 
 test('old and new events join without gap or repetition, whatever happens meanwhile', async () => {
   const log = createLog(1_000);
-  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   let text = '';
   stream.on('data', (part: string) => (text += part));
   for (let n = 0; n < 500; n += 1) {
@@ -59,7 +59,7 @@ test('more than fits while a page is read is read again', async () => {
   const log = createLog(5);
   const gate = Promise.withResolvers<void>();
   const stream = new EventStream({
-    beginning: { position: 0, eventId: 'evt_0' },
+    start: { position: 0, eventId: 'evt_0' },
     read: async (position, limit) => {
       const found = await log.read(position, limit);
       await gate.promise;
@@ -78,7 +78,7 @@ test('more than fits while a page is read is read again', async () => {
 
 test('for a client that takes less than happens, little waits in memory and nothing is lost', async () => {
   const log = createLog(0, 'x'.repeat(2_000));
-  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   let text = String(stream.read());
   await turn();
   await turn();
@@ -95,7 +95,7 @@ test('for a client that takes less than happens, little waits in memory and noth
 
 test('the last event ends it, also when it was still to be read', async () => {
   const log = createLog(250);
-  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   stream.offer(log.append(), true);
   log.append();
   let text = '';
@@ -105,21 +105,21 @@ test('the last event ends it, also when it was still to be read', async () => {
 
 test('a beat is a comment; who reads nothing through three of them is cut off', async () => {
   const log = createLog(0);
-  const stream = new EventStream({ beginning: { position: 0, eventId: undefined }, read: log.read });
+  const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   let text = '';
   stream.on('data', (part: string) => (text += part));
   await expect.poll(log.reads).toBe(1);
   await turn();
   for (let n = 0; n < 5; n += 1) {
-    stream.beat();
+    stream.heartbeat();
     await turn();
   }
   expect(text).toBe('retry: 1000\n\n' + ':\n\n'.repeat(5));
   stream.pause();
   stream.offer(log.append(), false);
-  for (let n = 0; n < 3; n += 1) stream.beat();
+  for (let n = 0; n < 3; n += 1) stream.heartbeat();
   expect(stream.destroyed).toBe(false);
-  stream.beat();
+  stream.heartbeat();
   expect(stream.destroyed).toBe(true);
 });
 
@@ -138,10 +138,10 @@ test('a session that ends between its authentication and its stream gets none, a
   expect(services.realtime.connected()).toEqual({ streams: 0, mqtt: 0 });
 });
 
-test('a session that is asked about anew after its end is told of the end, and not refused', async () => {
-  const { createDoubts } = await import('../../src/realtime/doubts.ts');
-  const { createListeners } = await import('../../src/realtime/listeners.ts');
-  const { ApiError } = await import('../../src/errors/api-error.ts');
+test('a session that is rechecked after its end receives the event of the end, not a refusal', async () => {
+  const { createSessionRechecks } = await import('../../src/messaging/realtime/session-rechecks.ts');
+  const { createListeners } = await import('../../src/messaging/realtime/listeners.ts');
+  const { ApiError } = await import('../../src/foundation/errors/api-error.ts');
   const listeners = createListeners();
   const listener = {
     session: { appId: 'app_1', userId: 'usr_1', sessionDigest: Buffer.alloc(32) } as never,
@@ -150,38 +150,38 @@ test('a session that is asked about anew after its end is told of the end, and n
     finish: () => {},
   };
   listeners.addSession(listener);
-  const answers = [
-    new Error('the database is away'),
+  const outcomes = [
+    new Error('the database is unavailable'),
     new ApiError('SESSION_INVALID'),
     new ApiError('VPN_BLOCKED'),
   ];
   const refused: string[] = [];
-  const doubts = createDoubts({
+  const rechecks = createSessionRechecks({
     listeners,
     bans: { find: async () => undefined },
     sessions: {
       recheckAll: async () => {
-        const answer = answers.shift() ?? new Error('asked too often');
-        if (!(answer instanceof ApiError)) throw answer;
-        return [answer];
+        const outcome = outcomes.shift() ?? new Error('rechecked too often');
+        if (!(outcome instanceof ApiError)) throw outcome;
+        return [outcome];
       },
     },
     refuse: (_listener, code) => refused.push(code),
     logger: { debug: () => {} } as never,
   });
-  const doubting = doubts.start();
-  await doubts.tellAll([listener], () => {});
-  // Asked again after the failure; its end is no refusal.
-  await expect.poll(() => answers.length, { timeout: 5_000 }).toBe(1);
+  const rechecking = rechecks.start();
+  await rechecks.deliverAndRecheck([listener], () => {});
+  // Rechecked after the failure; the end of a session is no refusal.
+  await expect.poll(() => outcomes.length, { timeout: 5_000 }).toBe(1);
   expect(refused).toEqual([]);
-  await doubts.tellAll([listener], () => {});
+  await rechecks.deliverAndRecheck([listener], () => {});
   await expect.poll(() => refused, { timeout: 5_000 }).toEqual(['VPN_BLOCKED']);
-  await doubting.stop();
+  await rechecking.stop();
 });
 
-test('of those who listen only the sessions of a user whose subscription is reduced or over are asked about', async () => {
-  const { createDoubts } = await import('../../src/realtime/doubts.ts');
-  const { createListeners } = await import('../../src/realtime/listeners.ts');
+test('only the connected sessions of a user whose subscription is reduced or has ended are rechecked', async () => {
+  const { createSessionRechecks } = await import('../../src/messaging/realtime/session-rechecks.ts');
+  const { createListeners } = await import('../../src/messaging/realtime/listeners.ts');
   const listeners = createListeners();
   const until = (ms: number) => ({ status: 'active', tier: 'Pro', expiresAt: new Date(ms) }) as const;
   const add = (place: number, userId: string, subscription: object) =>
@@ -195,32 +195,32 @@ test('of those who listen only the sessions of a user whose subscription is redu
   add(2, 'usr_1', until(1_000));
   add(3, 'usr_2', until(2_000));
   add(4, 'usr_3', { status: 'none' });
-  const asked: number[] = [];
-  const doubts = createDoubts({
+  const rechecked: number[] = [];
+  const rechecks = createSessionRechecks({
     listeners,
     bans: { find: async () => undefined },
     sessions: {
       recheckAll: async (listening) => {
-        asked.push(...listening.map(({ sessionDigest }) => sessionDigest[0]!));
+        rechecked.push(...listening.map(({ sessionDigest }) => sessionDigest[0]!));
         return listening.map(() => ({ subscription: until(3_000) }) as never);
       },
     },
     refuse: () => {},
     logger: { debug: () => {} } as never,
   });
-  const doubting = doubts.start();
-  const expectAsked = async (...places: number[]) => {
-    await expect.poll(() => asked.toSorted()).toEqual(places);
-    asked.length = 0;
+  const rechecking = rechecks.start();
+  const expectRechecked = async (...places: number[]) => {
+    await expect.poll(() => rechecked.toSorted()).toEqual(places);
+    rechecked.length = 0;
   };
   const event = createLog(1).events[0]!;
-  doubts.note({ ...event, type: 'user.subscription_reduced', audience: 'user', userId: 'usr_1' });
-  await expectAsked(1, 2);
-  doubts.noteTime(new Date(1_999));
-  doubts.noteTime(new Date(2_000));
-  await expectAsked(3);
-  doubts.noteTime(new Date(2_999));
-  doubts.noteTime(new Date(3_000));
-  await expectAsked(1, 2, 3);
-  await doubting.stop();
+  rechecks.schedule({ ...event, type: 'user.subscription_reduced', audience: 'user', userId: 'usr_1' });
+  await expectRechecked(1, 2);
+  rechecks.scheduleExpired(new Date(1_999));
+  rechecks.scheduleExpired(new Date(2_000));
+  await expectRechecked(3);
+  rechecks.scheduleExpired(new Date(2_999));
+  rechecks.scheduleExpired(new Date(3_000));
+  await expectRechecked(1, 2, 3);
+  await rechecking.stop();
 });

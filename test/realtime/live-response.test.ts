@@ -4,15 +4,15 @@ import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { writeLive } from '../../src/http/live-response.ts';
+import { writeLive } from '../../src/http/transport/live-response.ts';
 
 /** A stream that says what it is told to. */
 const newStream = () => new Readable({ encoding: 'utf8', read() {} });
 
 /** Has a client ask for a stream. @returns both ends, and what becomes of the writing */
 async function open(stream: Readable) {
-  const asked = Promise.withResolvers<ServerResponse>();
-  const server = createServer((_request, response) => asked.resolve(response)).listen(0, '127.0.0.1');
+  const requested = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => requested.resolve(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   onTestFinished(() => {
@@ -20,7 +20,7 @@ async function open(stream: Readable) {
     server.close();
   });
   client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  const response = await asked.promise;
+  const response = await requested.promise;
   response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
   await once(client, 'data');
   const written = writeLive(stream, response);

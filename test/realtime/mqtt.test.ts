@@ -300,8 +300,8 @@ describe('MQTT 5', () => {
 
   test('the answer to CONNECT', async () => {
     const { credentials } = await login(await newApp(api));
-    const answer = await exchange([connectPacketV5(credentials, { sessionExpiryInterval: 60 })]);
-    expect(answer).toMatchObject({
+    const refusal = await exchange([connectPacketV5(credentials, { sessionExpiryInterval: 60 })]);
+    expect(refusal).toMatchObject({
       cmd: 'connack',
       reasonCode: 0,
       sessionPresent: false,
@@ -454,8 +454,8 @@ describe('the upgrade', () => {
     );
     expect(response?.status ?? 200).toBe(200);
     const socket = new WebSocket(`${api.baseUrl.replace('http', 'ws')}/health`, 'mqtt');
-    const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
-    expect(answer.statusCode).toBe(200);
+    const [, refusal] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
+    expect(refusal.statusCode).toBe(200);
     socket.on('error', () => {});
     socket.terminate();
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startTwoProcesses } from '../counting/two-processes.ts';
+import { startTwoProcesses } from '../concurrency/two-processes.ts';
 import { follow } from '../support/event-stream.ts';
 import { ban, newApp, newSession, type App } from '../support/fixtures.ts';
 import type { Api } from '../support/api.ts';
@@ -111,8 +111,10 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
     let acknowledged = 0;
     const writers = Array.from({ length: 4 }, async () => {
       for (;;) {
-        const answer = await patchOf(third.api, app, { name: `name ${acknowledged}` }).catch(() => undefined);
-        if (!answer) return;
+        const response = await patchOf(third.api, app, { name: `name ${acknowledged}` }).catch(
+          () => undefined,
+        );
+        if (!response) return;
         acknowledged += 1;
       }
     });
@@ -228,7 +230,7 @@ test(
 
 test('how soon a ban reaches a client', { timeout: PATIENCE_MS }, async () => {
   const app = await newApp(one);
-  const took: Record<'answer' | 'stream' | 'mqtt', number[]> = { answer: [], stream: [], mqtt: [] };
+  const took: Record<'response' | 'stream' | 'mqtt', number[]> = { response: [], stream: [], mqtt: [] };
   for (let n = 0; n < 100; n += 1) {
     const { session, mqtt } = await listen(two, app);
     const stream = await follow(two, '/api/v2/client/events', session.token);
@@ -240,17 +242,17 @@ test('how soon a ban reaches a client', { timeout: PATIENCE_MS }, async () => {
     })();
     const began = performance.now();
     await ban(one, app, { kind: 'user', username: session.owner.username });
-    took.answer.push(performance.now() - began);
+    took.response.push(performance.now() - began);
     await Promise.all([watching, mqtt.closed]);
     expect(mqtt.messages[0]!.payload.type).toBe('user.banned');
-    const answered = began + took.answer.at(-1)!;
-    took.stream.push(at.stream - answered);
-    took.mqtt.push(at.mqtt - answered);
+    const received = began + took.response.at(-1)!;
+    took.stream.push(at.stream - received);
+    took.mqtt.push(at.mqtt - received);
   }
   for (const [name, values] of Object.entries(took)) {
     values.sort((a, b) => a - b);
     console.log(
-      `a ban: ${name === 'answer' ? 'answered' : `at the ${name} client, counted from the answer,`} after ${values[49]!.toFixed(1)} ms (p50), ${values[98]!.toFixed(1)} ms (p99)`,
+      `a ban: ${name === 'response' ? 'returned' : `at the ${name} client, counted from the response,`} after ${values[49]!.toFixed(1)} ms (p50), ${values[98]!.toFixed(1)} ms (p99)`,
     );
   }
 });

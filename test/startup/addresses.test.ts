@@ -11,9 +11,9 @@ import { createEmptyDatabase } from './empty-database.ts';
 
 const [START, MIGRATE, SEED, RESTORED] = [
   'src/main.ts',
-  'src/migrate.ts',
-  'src/seed.ts',
-  'src/restored.ts',
+  'src/app/commands/migrate.ts',
+  'src/app/commands/seed.ts',
+  'src/app/commands/restored.ts',
 ] as const;
 const settings = { MASTER_KEY: randomBytes(32).toString('base64'), LOG_LEVEL: 'error' };
 
@@ -39,11 +39,11 @@ async function listenIn(url: string) {
   };
 }
 
-/** What a refused start is told. */
+/** The messages of a refused start. */
 interface Refusal {
   readonly environment: Record<string, string>;
   readonly line: RegExp;
-  /** Every program unless told. */
+  /** Every program by default. */
   readonly scripts?: readonly string[];
 }
 

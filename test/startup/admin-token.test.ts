@@ -10,7 +10,7 @@ const statusWith = async ({ api }: ServiceProcess, token: string) =>
   (await api.call('GET', PLANS, undefined, { token })).status;
 
 test(
-  'with the embedded database a token is made once, for its owner alone, and told to nobody',
+  'with the embedded database a token is made once, for its owner alone, and never printed',
   { timeout: 180_000 },
   async () => {
     const DATA_DIR = await temporaryDataDir();
@@ -32,7 +32,7 @@ test(
   },
 );
 
-test('with DATABASE_URL there is none: nobody is let in', { timeout: 90_000 }, async () => {
+test('with DATABASE_URL no token is made: no one is admitted', { timeout: 90_000 }, async () => {
   const DATA_DIR = await temporaryDataDir();
   const DATABASE_URL = await createTestDatabase();
   const service = await spawnService({ DATA_DIR, DATABASE_URL, LOG_LEVEL: 'error' });

@@ -24,7 +24,7 @@ async function valid(): Promise<Record<string, boolean>> {
   return Object.fromEntries(rows.map(({ conname, convalidated }) => [conname, convalidated]));
 }
 
-test('the ledger is extended while an earlier version writes to it, whose keys come back for what they cost', async () => {
+test('extends the ledger while an earlier version writes to it, whose keys are refunded at their cost', async () => {
   const reseller: TestReseller = await newReseller(api, app, { balance: 100, price: 10 });
   const [key] = await reseller.keys(1);
   const { reseller_id } = reseller;
@@ -34,7 +34,7 @@ test('the ledger is extended while an earlier version writes to it, whose keys c
   await expect(write('top_up', 5)).rejects.toThrow(/kind_check/);
   await expect(write('credit', -5)).rejects.toThrow(/reseller_ledger_check/);
 
-  // Whoever writes is not waited for, because others would wait behind: it is tried again.
+  // It does not wait for writers, because others would wait for it in turn: it tries again.
   await earlier.query('begin');
   await write('credit', 1);
   await expect(migration.up(knex)).rejects.toMatchObject({ code: '55P03' });
@@ -45,7 +45,7 @@ test('the ledger is extended while an earlier version writes to it, whose keys c
   const beside = {
     transaction: knex.transaction.bind(knex),
     async raw(statement: string) {
-      // All that is left is to look through the rows, and nobody is kept out for that.
+      // What is left is to read through the rows, which blocks no one.
       expect(statement).toContain('validate constraint');
       await earlier.query("set lock_timeout = '100ms'");
       await write('credit', 1);

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/app/service.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryFolder } from '../support/processes.ts';
@@ -73,8 +73,12 @@ test('a start that fails after it listens ends all that it began, and says why',
   expect(await listens(port)).toBe(false);
 });
 
-/** Asked of another process while this one stands still: the system takes connections for a server that listens. */
+/**
+ * Checked from another process while this one is suspended: the system accepts connections for a listening server.
+ */
 function listensNow(port: number): boolean {
-  const script = `require('node:net').connect(${port}, '127.0.0.1', () => process.exit(0)).on('error', () => process.exit(1))`;
+  const script =
+    `require('node:net').connect(${port}, '127.0.0.1', () => process.exit(0))` +
+    `.on('error', () => process.exit(1))`;
   return spawnSync(process.execPath, ['-e', script]).status === 0;
 }

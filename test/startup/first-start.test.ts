@@ -1,9 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
+  postmasterOf,
   runToEnd,
   spawnService,
   temporaryDataDir,
@@ -39,20 +43,20 @@ function readBanner({ output }: Pick<ServiceProcess, 'output'>): Banner {
   };
 }
 
-/** Runs every line in a shell of its own, as somebody who copies them one by one. @returns the answers */
+/** Runs every line in its own shell, as a person would who copies them one by one. @returns the outputs */
 async function copyAndPaste(curls: readonly string[]): Promise<Record<string, unknown>[]> {
   const { PATH = '', HOME = '' } = process.env;
   const TMPDIR = await temporaryFolder();
-  const answers: Record<string, unknown>[] = [];
+  const responses: Record<string, unknown>[] = [];
   for (const line of curls) {
     const { stdout, stderr } = await run('sh', ['-c', line], {
       env: { PATH, HOME, TMPDIR },
       timeout: 30_000,
     });
     expect(stderr, line).toBe('');
-    answers.push(JSON.parse(stdout) as Record<string, unknown>);
+    responses.push(JSON.parse(stdout) as Record<string, unknown>);
   }
-  return answers;
+  return responses;
 }
 
 async function expectTheJobToWork(banner: Banner): Promise<void> {
@@ -87,7 +91,7 @@ test(
     for (const key of banner.keys) expect(key).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$/);
     await expectTheJobToWork(banner);
 
-    // Nobody else reads the key that everything is encrypted under, nor the database.
+    // Only the owner can read the database and the key that encrypts everything.
     expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(dataDir, 'postgres'))).mode & 0o077).toBe(0);
     for (const name of await readdir(dataDir)) {
@@ -99,7 +103,7 @@ test(
     for (const secret of [banner.secret, ...banner.keys, 'correct horse'])
       expect(stderr).not.toContain(secret);
 
-    // A second copy on the same folder refuses, and the first goes on.
+    // A second copy on the same folder refuses to start, and the first continues.
     const second = await runToEnd(environment);
     expect(second.code).toBe(1);
     expect(second.stdout).toBe('');
@@ -138,13 +142,16 @@ test(
     expect(body['users']).toBe(3);
     expect(await fourth.end('SIGTERM')).toBe(0);
     console.log(
-      `first start ${times[0]!.toFixed(0)} ms, after SIGTERM ${times[1]!.toFixed(0)} ms, after kill -9 ${times[2]!.toFixed(0)} ms`,
+      `first start ${times[0]!.toFixed(0)} ms, ` +
+        `after SIGTERM ${times[1]!.toFixed(0)} ms, after kill -9 ${times[2]!.toFixed(0)} ms`,
     );
   },
 );
 
-test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 90_000 }, async () => {
-  const dataDir = await temporaryDataDir();
+/** Starts the service as the README says. */
+async function npmStart(
+  dataDir: string,
+): Promise<{ npm: ChildProcess; address: string; ended: Promise<number | null> }> {
   const { PATH = '', HOME = '' } = process.env;
   const npm = spawn('npm', ['start'], {
     cwd: new URL('../..', import.meta.url),
@@ -152,8 +159,11 @@ test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 9
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  onTestFinished(() => {
+    if (npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, 'SIGKILL');
+  });
   let stdout = '';
-  const listening = new Promise<string>((resolve, reject) => {
+  const address = await new Promise<string>((resolve, reject) => {
     npm.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       const address = /^listening on (.*)$/m.exec(stdout)?.[1];
@@ -161,14 +171,37 @@ test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 9
     });
     npm.once('exit', (code) => reject(new Error(`npm start ended with ${code}`)));
   });
-  const ended = new Promise<void>((resolve) => npm.once('close', () => resolve()));
-  try {
-    const address = await listening;
-    expect((await fetch(`${address}/health`)).status).toBe(200);
-  } finally {
-    process.kill(-npm.pid!, 'SIGINT');
-    await ended;
-  }
+  // Its output closes when the last process that shares it has ended.
+  const ended = new Promise<number | null>((resolve) => npm.once('close', resolve));
+  return { npm, address, ended };
+}
+
+test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 90_000 }, async () => {
+  const dataDir = await temporaryDataDir();
+  const { npm, address, ended } = await npmStart(dataDir);
+  expect((await fetch(`${address}/health`)).status).toBe(200);
+  process.kill(-npm.pid!, 'SIGINT');
+  await ended;
   const again = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' });
   expect(await again.end('SIGTERM')).toBe(0);
+});
+
+test('a SIGTERM to npm alone has the service finish its requests and stop', { timeout: 90_000 }, async () => {
+  const dataDir = await temporaryDataDir();
+  const { npm, address, ended } = await npmStart(dataDir);
+  // The end of its body arrives after the service has begun to stop.
+  const login = request(`${address}/api/v2/dev/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  const response = once(login, 'response') as Promise<[IncomingMessage]>;
+  login.write('{"email":"nadia@example.com",');
+  await delay(200);
+  npm.kill('SIGTERM');
+  await delay(200);
+  login.end('"password":"not the password"}');
+  const [{ statusCode }] = await response;
+  expect(statusCode).toBe(401);
+  await ended;
+  await expect.poll(() => postmasterOf(dataDir)).toBeUndefined();
 });

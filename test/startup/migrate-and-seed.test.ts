@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { prepareDemo, type Demo } from '../../src/demo/demo.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { prepareDemo, type Demo } from '../../src/app/demo/demo.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startService, type RunningService } from '../../src/service.ts';
+import { startService, type RunningService } from '../../src/app/service.ts';
 import { newApp, newUser } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import {
@@ -21,8 +21,8 @@ import {
 import { createEmptyDatabase } from './empty-database.ts';
 
 const MASTER_KEY = randomBytes(32).toString('base64');
-const MIGRATE = 'src/migrate.ts';
-const SEED = 'src/seed.ts';
+const MIGRATE = 'src/app/commands/migrate.ts';
+const SEED = 'src/app/commands/seed.ts';
 
 async function client(url: string): Promise<pg.Client> {
   const connection = new pg.Client({ connectionString: url });
@@ -37,7 +37,7 @@ async function newEnvironment(
   return { DATABASE_URL: await createEmptyDatabase(atEnd), MASTER_KEY, LOG_LEVEL: 'error' };
 }
 
-describe('node src/migrate.ts', { timeout: 90_000 }, () => {
+describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
   test('brings an empty database up to date, and then has nothing to do', async () => {
     const environment = await newEnvironment();
     const first = await runToEnd(environment, MIGRATE);
@@ -61,7 +61,7 @@ describe('node src/migrate.ts', { timeout: 90_000 }, () => {
     expect((await service.api.call('GET', '/health')).status).toBe(200);
   });
 
-  test('whoever waits for his turn has no transaction that an index built concurrently would wait for', async () => {
+  test('waits for the migration lock without a transaction that blocks concurrent index builds', async () => {
     const environment = await newEnvironment();
     const holder = await client(environment.DATABASE_URL);
     // As a process that migrates.
@@ -173,7 +173,7 @@ describe('a signal while the service has just begun to listen', { timeout: 90_00
   });
 });
 
-describe('node src/seed.ts', { timeout: 90_000 }, () => {
+describe('node src/app/commands/seed.ts', { timeout: 90_000 }, () => {
   test('makes the demo once, and shows it again', async () => {
     const environment = { ...(await newEnvironment()), PORT: '3111' };
     const first = await runToEnd(environment, SEED);
@@ -194,7 +194,7 @@ describe('node src/seed.ts', { timeout: 90_000 }, () => {
     expect((await service.api.init({ app_id: appId!, secret: secret! })).status).toBe(200);
   });
 
-  test('prints addresses that can be used, whatever HOST is', async () => {
+  test('prints usable addresses for any HOST', async () => {
     const environment = await newEnvironment();
     for (const [HOST, address] of [
       ['::1', 'http://[::1]:3111'],

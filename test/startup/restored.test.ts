@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { ENDED, KEPT, PARKED } from '../../src/restoration/restoration-store.ts';
+import { ENDED, KEPT, PARKED } from '../../src/access/restoration/restoration-store.ts';
 import { newAgent, isAlive } from '../operations/support/agents.ts';
 import { completeReset, requestReset } from '../operations/support/passwords.ts';
 import { newApiToken } from '../operations/support/tokens.ts';
@@ -21,9 +21,9 @@ const MACHINE = {
   scopes: ['read' as const],
 };
 
-/** A service with something of everything that is due, and of everything that lets somebody in. */
+/** A service with something of every kind that is due, and every kind of credential. */
 async function makePast(databaseUrl: string) {
-  // Nobody answers there: mails wait.
+  // No server listens there: mails wait.
   const SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
   const service = await startTestService({ ...LOOPBACK, DATABASE_URL: databaseUrl, SMTP_URL });
   const { api } = service;
@@ -60,13 +60,13 @@ type Past = Awaited<ReturnType<typeof makePast>>;
 async function startOn(databaseUrl: string, { hook, listener }: Past): Promise<TestService> {
   for (const receiver of [hook, listener]) {
     receiver.received.length = 0;
-    receiver.answer(204);
+    receiver.respond(204);
   }
   const DATA_DIR = await temporaryFolder(atFileEnd);
   return startTestService({ ...LOOPBACK, DATABASE_URL: databaseUrl, DATA_DIR });
 }
 
-/** Who is let in by what was made before the copy. */
+/** Which credentials from before the copy are accepted. */
 async function letIn({ api, baseUrl }: TestService, past: Past) {
   const { app, session, developer, apiToken, credential, client } = past;
   const me = async (token: string) =>
@@ -92,7 +92,7 @@ async function letIn({ api, baseUrl }: TestService, past: Past) {
 }
 
 test(
-  'a copy that is made quiet sends nothing of its past and lets nobody in, until it is told to',
+  'a copy that is made quiet sends nothing from before and admits no one until it is released',
   { timeout: 120_000 },
   async () => {
     const original = await createTestDatabase();
@@ -100,7 +100,7 @@ test(
     const { hook, listener, app, developer, webhook_id } = past;
     const [naive, copy] = [await copyDatabase(original), await copyDatabase(original)];
 
-    // What a copy does that was only started: everything that was due is sent, everybody is let in.
+    // A copy that was only started: everything that was due is sent, every credential is accepted.
     const noisy = await startOn(naive, past);
     expect(await letIn(noisy, past)).toEqual({
       session: true,
@@ -115,7 +115,7 @@ test(
     await noisy.stop();
 
     const environment = { DATABASE_URL: copy, MASTER_KEY, LOG_LEVEL: 'error' };
-    const first = await runToEnd(environment, 'src/restored.ts');
+    const first = await runToEnd(environment, 'src/app/commands/restored.ts');
     expect(first).toMatchObject({ code: 0, stderr: '' });
     for (const line of [
       /^ +1 {2}events that were not published are set aside$/m,
@@ -127,7 +127,7 @@ test(
       /^ +1 {2}secrets of OAuth clients are replaced/m,
     ])
       expect(first.stdout).toMatch(line);
-    const again = await runToEnd(environment, 'src/restored.ts');
+    const again = await runToEnd(environment, 'src/app/commands/restored.ts');
     expect(again.stdout).toMatch(/^ +0 {2}deliveries of webhooks are parked$/m);
     expect(again.stdout).toMatch(/^ +0 {2}mails are parked$/m);
 
@@ -179,7 +179,7 @@ test(
   },
 );
 
-test('of every table it is decided what becomes of its rows', async () => {
+test('the list decides what happens to the rows of every table', async () => {
   const database = await connectTo(await createTestDatabase());
   const { rows } = await database.query<{ name: string }>(
     `select table_name as name from information_schema.tables

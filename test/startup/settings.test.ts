@@ -5,8 +5,8 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadConfig, type Config } from '../../src/config.ts';
-import { settings } from '../../src/settings.ts';
+import { loadConfig, type Config } from '../../src/config/config.ts';
+import { settings } from '../../src/config/settings.ts';
 import { StartupError } from '../../src/platform/startup-error.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
@@ -149,7 +149,7 @@ describe('a wrong value is refused by its name', () => {
     ['STRIPE_SECRET_KEY', { STRIPE_NETWORK_ID: 'profile_1' }],
     ['STRIPE_SECRET_KEY', { STRIPE_API_URL: 'http://127.0.0.1:12111' }],
     ['STRIPE_WEBHOOK_SECRET', { STRIPE_SECRET_KEY: 'sk_test_1' }],
-  ])('%s is missed beside %o', (missing, others) => {
+  ])('%s is required with %o', (missing, others) => {
     expect(() => loadConfig({ ...good, ...others })).toThrow(new RegExp(`^${missing} must be set with`));
   });
 });
@@ -206,7 +206,7 @@ describe.concurrent(
       ['BASE_URL', 'ftp://latchkey.example'],
       ['WEB_URL', 'not an address'],
       ['DEMO', 'maybe'],
-      ['TRUSTED_PROXIES', 'everybody'],
+      ['TRUSTED_PROXIES', 'everyone'],
       ['RATE_LIMIT', 'unlimited'],
       ['NONCE_DAYS', 'forever'],
       ['BROKER_URL', 'amqp://me:hunter2@127.0.0.1'],
@@ -240,7 +240,7 @@ describe.concurrent(
       expect(await service.end('SIGTERM')).toBe(0);
     });
 
-    test('a broker that is away, or a list that is not there, does not keep the service from starting', async ({
+    test('an unavailable broker, or a missing list, does not keep the service from starting', async ({
       onTestFinished,
     }) => {
       const port = await freePort();
@@ -343,7 +343,7 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
       return service;
     };
     const rotating = await works(`${second}, ${first}`);
-    // Housekeeping seals the rest anew; it begins with the start.
+    // Housekeeping seals the rest again; it begins with the start.
     const sealedUnder = createHash('sha256')
       .update('latchkey master key id')
       .update(Buffer.from(first, 'base64'))
@@ -363,12 +363,12 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
       await delay(50);
     }
     await rotating.end('SIGKILL');
-    // README: "Several, separated by commas, rotate it: the first encrypts, all decrypt."
+    // As its description says.
     await works(second);
   });
 });
 
-test('a generated master key is kept beside an external database too', { timeout: 90_000 }, async () => {
+test('a generated master key is kept with an external database too', { timeout: 90_000 }, async () => {
   const dataDir = await temporaryDataDir();
   const url = await createTestDatabase();
   const environment = { DATABASE_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'error' };

@@ -3,7 +3,7 @@ import { bodyOf, expectContract } from './exchange.ts';
 
 type Schemas = components['schemas'];
 
-export interface Answer<Body = Record<string, unknown>> {
+export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -24,14 +24,14 @@ export class Api {
 
   /**
    * @param body an object is sent as JSON, a string or bytes as they are
-   * @returns the answer; a body that is no JSON as text, and of a stream of events nothing but the headers
+   * @returns the response; a body that is no JSON as text, and of a stream of events nothing but the headers
    */
   async call<Body = Record<string, unknown>>(
     method: string,
     path: string,
     body?: unknown,
     { token, headers = {} }: CallOptions = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(this.baseUrl + path, {
       method,
@@ -45,52 +45,54 @@ export class Api {
     });
     const text = await textOf(response);
     expectContract({ method, path, status: response.status, headers: response.headers, text });
-    const { status, headers: answered } = response;
-    return { status, headers: answered, body: bodyOf({ headers: answered, text }) as Body };
+    const { status, headers: received } = response;
+    return { status, headers: received, body: bodyOf({ headers: received, text }) as Body };
   }
 
   post<Body = Record<string, unknown>>(
     path: string,
     body: unknown,
     options?: CallOptions,
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     return this.call<Body>('POST', path, body, options);
   }
 
-  init = (body: Schemas['InitRequest'] & object) => this.post('/api/v1/client/init', body);
-  register = (body: Schemas['RegisterRequest']) => this.post('/api/v1/client/register', body);
-  login = (body: Schemas['LoginRequest']) => this.post<Schemas['Session']>('/api/v1/client/login', body);
+  init = (body: Schemas['InitApplicationRequest'] & object) => this.post('/api/v1/client/init', body);
+  register = (body: Schemas['RegisterUserRequest']) => this.post('/api/v1/client/register', body);
+  login = (body: Schemas['LoginUserRequest']) =>
+    this.post<Schemas['LoginUserResult']>('/api/v1/client/login', body);
   verify = (body: Schemas['VerifySessionRequest']) =>
-    this.post<Schemas['VerificationResult'] & { code?: string }>('/api/v1/client/verify-session', body);
-  activate = (body: Schemas['ActivateRequest']) =>
-    this.post<Schemas['ActivationResult'] & { code?: string }>('/api/v1/client/activate', body);
-  logout = (body: Schemas['LogoutRequest']) => this.post('/api/v1/client/logout', body);
+    this.post<Schemas['VerifySessionResult'] & { code?: string }>('/api/v1/client/verify-session', body);
+  activate = (body: Schemas['ActivateLicenseRequest']) =>
+    this.post<Schemas['ActivateLicenseResult'] & { code?: string }>('/api/v1/client/activate', body);
+  logout = (body: Schemas['LogoutUserRequest']) => this.post('/api/v1/client/logout', body);
   plans = () => this.call<Schemas['PlanList']>('GET', '/api/v1/client/plans');
   health = () => this.call<Schemas['HealthResult'] & Problem>('GET', '/health');
 
   // Those of v2 take what `signed` gives, or a body alone.
-  loginV2 = (body: Sent<'LoginRequestV2'>, headers?: Fields) =>
-    this.#send<'SignedSession'>('/api/v2/client/login', body, headers);
-  loginWithLicense = (body: Sent<'LicenseLoginRequest'>, headers?: Fields) =>
-    this.#send<'SignedSession'>('/api/v2/client/login-license', body, headers);
-  verifyV2 = (body: Sent<'VerifySessionRequestV2'>, headers?: Fields) =>
-    this.#send<'SignedVerificationResult'>('/api/v2/client/verify-session', body, headers);
-  logoutV2 = (body: Sent<'LogoutRequestV2'>, headers?: Fields) =>
-    this.#send<'SignedLogoutResult'>('/api/v2/client/logout', body, headers);
-  sandbox = (body: Sent<'SandboxRequest'>) => this.#send<'SandboxResult'>('/api/v1/sandbox/auth', body);
+  loginV2 = (body: Sent<'LoginUserV2Request'>, headers?: Fields) =>
+    this.#send<'SignedSessionResult'>('/api/v2/client/login', body, headers);
+  loginWithLicense = (body: Sent<'LoginWithLicenseRequest'>, headers?: Fields) =>
+    this.#send<'SignedSessionResult'>('/api/v2/client/login-license', body, headers);
+  verifyV2 = (body: Sent<'VerifySessionV2Request'>, headers?: Fields) =>
+    this.#send<'VerifySessionV2Result'>('/api/v2/client/verify-session', body, headers);
+  logoutV2 = (body: Sent<'LogoutUserV2Request'>, headers?: Fields) =>
+    this.#send<'LogoutUserV2Result'>('/api/v2/client/logout', body, headers);
+  sandbox = (body: Sent<'AuthenticateSandboxRequest'>) =>
+    this.#send<'AuthenticateSandboxResult'>('/api/v1/sandbox/auth', body);
   verifySandbox = (body: Sent<'VerifySessionRequest'>) =>
-    this.#send<'SandboxVerificationResult'>('/api/v1/sandbox/verify-session', body);
+    this.#send<'VerifySandboxSessionResult'>('/api/v1/sandbox/verify-session', body);
 
   #send<Result extends keyof Schemas>(
     path: string,
     body: unknown,
     headers: Fields = {},
-  ): Promise<Answer<Schemas[Result] & Problem>> {
+  ): Promise<ApiResponse<Schemas[Result] & Problem>> {
     return this.post(path, body, { headers });
   }
 }
 
-/** What an answer has besides when it is a refusal. */
+/** The additional fields of a response that is a refusal. */
 interface Problem {
   readonly code?: string;
   readonly detail?: string;

@@ -1,8 +1,8 @@
 const cleanUps: (() => unknown)[] = [];
 
 /**
- * Has something cleaned up at the end of the test file, whoever asks: a file, a hook or a test. Vitest forgets what `afterAll`
- * is told by the latter two.
+ * Cleans something up at the end of the test file, whether a file, a hook or a test calls it. Vitest forgets the
+ * `afterAll` of the latter two.
  */
 export function atFileEnd(cleanUp: () => unknown): void {
   cleanUps.push(cleanUp);

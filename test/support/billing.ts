@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import type { components } from '../../generated/types.ts';
 import { createKeyring } from '../../src/platform/keyring.ts';
-import type { Fact } from '../../src/platform/payments/index.ts';
+import type { PaymentFact } from '../../src/platform/payments/index.ts';
 import { signedHeaders } from '../../src/platform/payments/test-processor/signature.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import type { Api } from './api.ts';
@@ -9,12 +9,12 @@ import { unique } from './fixtures.ts';
 import { ADMIN_TOKEN, MASTER_KEY, type TestService } from './service.ts';
 
 type Schemas = components['schemas'];
-type Plan = Schemas['AdministeredPlan'];
+type Plan = Schemas['AdminPlan'];
 
 /** What the administrator calls with. */
 export const ADMINISTRATOR = { token: ADMIN_TOKEN };
 
-/** Sells a plan that is like `Pro` unless told. */
+/** Sells a plan that is like `Pro` by default. */
 export async function sellPlan(api: Api, terms: Partial<Schemas['CreatePlanRequest']> = {}): Promise<Plan> {
   const wanted = {
     name: unique('Pro'),
@@ -25,11 +25,11 @@ export async function sellPlan(api: Api, terms: Partial<Schemas['CreatePlanReque
     ...terms,
   };
   const { status, body } = await api.post<Plan>('/api/v2/admin/plans', wanted, ADMINISTRATOR);
-  if (status !== 201) throw new Error(`POST /api/v2/admin/plans answered ${status} ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`POST /api/v2/admin/plans returned ${status} ${JSON.stringify(body)}`);
   return body;
 }
 
-/** A checkout that was opened, and what it asks for. */
+/** A checkout that was opened, and its content. */
 export interface Opened {
   readonly sessionId: string;
   readonly url: string;
@@ -41,11 +41,13 @@ export async function openCheckout(
   api: Api,
   { token }: { readonly token: string },
   plan: Plan,
-  more: Partial<Schemas['CheckoutRequest']> = {},
+  more: Partial<Schemas['CreateCheckoutRequest']> = {},
 ): Promise<Opened> {
   const wanted = { plan_name: plan.plan_id, ...more };
-  const { status, body } = await api.post<Schemas['CheckoutSession']>('/api/v1/checkout', wanted, { token });
-  if (status !== 200) throw new Error(`POST /api/v1/checkout answered ${status} ${JSON.stringify(body)}`);
+  const { status, body } = await api.post<Schemas['CreateCheckoutResult']>('/api/v1/checkout', wanted, {
+    token,
+  });
+  if (status !== 200) throw new Error(`POST /api/v1/checkout returned ${status} ${JSON.stringify(body)}`);
   return { sessionId: body.sessionId, url: body.url, plan };
 }
 
@@ -72,7 +74,7 @@ export async function payWith(card: keyof typeof CARDS, { url }: Pick<Opened, 'u
 export async function invoicesOf(api: Api, { token }: { readonly token: string }) {
   const path = '/api/v2/dev/invoices?limit=100';
   const { status, body } = await api.call<Schemas['InvoiceList']>('GET', path, undefined, { token });
-  if (status !== 200) throw new Error(`GET ${path} answered ${status} ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Error(`GET ${path} returned ${status} ${JSON.stringify(body)}`);
   return body.data;
 }
 
@@ -81,18 +83,18 @@ export interface Bought extends Opened {
   readonly invoice: Schemas['Invoice'];
 }
 
-/** Buys a plan: opens a checkout, pays on its page, and waits for the notices of it. */
+/** Buys a plan: opens a checkout, pays on its page, and waits for the events of it. */
 export async function buy(
   api: Api,
   developer: { readonly token: string },
   plan: Plan,
   card: keyof typeof CARDS = 'pays',
-  more: Partial<Schemas['CheckoutRequest']> = {},
+  more: Partial<Schemas['CreateCheckoutRequest']> = {},
 ): Promise<Bought> {
   const opened = await openCheckout(api, developer, plan, more);
   expect(await payWith(card, opened)).toBe(303);
   await becomes(api, developer, opened, 'paid');
-  // Each of the facts comes in a notice of its own.
+  // Each of the facts comes in an event of its own.
   const invoice = await vi.waitFor(async () => {
     const found = (await invoicesOf(api, developer)).find((each) => each.checkout_id === opened.sessionId);
     expect(found).toBeDefined();
@@ -116,28 +118,30 @@ export async function becomes(
   await vi.waitFor(async () => expect((await read()).body.state).toBe(state), WAIT);
 }
 
-/** Waits until the test processor has nothing more to tell. */
+/** Waits until the test processor has nothing more to send. */
 export async function allTold({ database }: Pick<TestService, 'database'>): Promise<void> {
   const waiting = () => database.knex('test_notices').select('notice_id');
   await vi.waitFor(async () => expect(await waiting()).toEqual([]), WAIT);
 }
 
 /** Speaks in the name of the test processor of a service. */
-export interface NoticeWriter {
-  /** The body of a notice. */
-  notice(facts: readonly Fact[], other?: object): string;
+export interface PaymentEventWriter {
+  /** The body of an event. */
+  event(facts: readonly PaymentFact[], other?: object): string;
   /** The headers that sign a body. */
   headers(body: string, other?: { id?: string; at?: Date; secret?: Buffer }): Record<string, string>;
 }
 
-/** Reads the secret that the test processor of a service signs its notices with. */
-export async function noticeWriter(service: Pick<TestService, 'database' | 'clock'>): Promise<NoticeWriter> {
+/** Reads the secret that the test processor of a service signs its events with. */
+export async function paymentEventWriter(
+  service: Pick<TestService, 'database' | 'clock'>,
+): Promise<PaymentEventWriter> {
   const kept = service.database.knex<{ purpose: string; key_id: string; sealed: Buffer }>('data_keys');
   const { key_id, sealed } = (await kept.where({ purpose: 'test-payments' }).first())!;
   const keyring = createKeyring([Buffer.from(MASTER_KEY, 'base64')], systemRandom);
   const own = keyring.open(sealed, 'data-key:test-payments');
   return {
-    notice: (facts, other = {}) =>
+    event: (facts, other = {}) =>
       JSON.stringify({
         type: 'test',
         account: `acct_test_${key_id}`,
@@ -151,14 +155,14 @@ export async function noticeWriter(service: Pick<TestService, 'database' | 'cloc
   };
 }
 
-/** The processor's name of a checkout, as it stands at the end of the test processor's address of it. */
+/** The processor's name of a checkout, the last part of the test processor's address of it. */
 const sessionRefOf = ({ url }: Opened) => new URL(url).pathname.split('/').at(-1)!;
 
 export const minor = (plan: Plan) => Math.round(plan.price * 100);
 export const paymentOf = ({ sessionId }: Opened) => `pi_${sessionId}`;
 export const subscriptionOf = ({ sessionId }: Opened) => `su_${sessionId}`;
 
-type Of<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
+type Of<Kind extends PaymentFact['kind']> = Extract<PaymentFact, { kind: Kind }>;
 
 /** What the processor says of a checkout that was paid. */
 export function paid(opened: Opened, other: Partial<Of<'checkout'>> = {}): Of<'checkout'> {

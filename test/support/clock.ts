@@ -15,7 +15,7 @@ export class TestClock implements Clock {
     return new Date(this.#now);
   }
 
-  /** @param milliseconds how far to go on */
+  /** @param milliseconds how far to advance */
   advance(milliseconds: number): void {
     this.#now += milliseconds;
   }

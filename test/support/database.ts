@@ -14,7 +14,7 @@ export async function createTestDatabase(): Promise<string> {
   return databaseUrl(server, name);
 }
 
-/** A copy of a database to which nobody is connected, for the calling test file. @returns its address */
+/** A copy of a database without other connections, for the calling test file. @returns its address */
 export async function copyDatabase(url: string): Promise<string> {
   const source = new URL(url.replace('postgresql:///', 'postgresql://host/')).pathname.slice(1);
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -23,7 +23,7 @@ export async function copyDatabase(url: string): Promise<string> {
   return databaseUrl(inject('postgres'), name);
 }
 
-/** Asks a database directly, for what no operation shows. The connection ends with the test. */
+/** Queries a database directly, for what no operation shows. The connection ends with the test. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -43,7 +43,7 @@ export async function follow(
     signal: leaving.signal,
   });
   const { status, body } = response;
-  if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${await response.text()}`);
+  if (status !== 200) throw new Error(`GET ${path} returned ${status}: ${await response.text()}`);
   expectContract({ method: 'GET', path, status, headers: response.headers, text: '' });
 
   const events: Received[] = [];

@@ -3,8 +3,8 @@ import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import type { IHttpOperation } from '@stoplight/types';
 import { expect } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
-import { responseHeaders, responseValidators } from '../../generated/response-validators.js';
-import { catalogue, type CatalogueEntry } from '../../src/errors/catalogue.ts';
+import { catalog, type CatalogEntry } from '../../src/foundation/errors/catalog.ts';
+import { responseHeaders, responseValidators } from './response-validators.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -22,7 +22,7 @@ interface ContractOperation {
 
 const prismOperations = await getHttpOperationsFromSpec(structuredClone(contract));
 
-/** Codes that every operation may answer with. */
+/** Codes that every operation may return. */
 const GENERAL_CODES = [
   'VALIDATION_FAILED',
   'MALFORMED_JSON',
@@ -92,7 +92,7 @@ export function bodyOf({ headers, text }: Pick<Exchange, 'headers' | 'text'>): u
   return /^application\/([\w.-]+\+)?json\b/.test(headers.get('content-type') ?? '') ? JSON.parse(text) : text;
 }
 
-/** The media types that the contract declares for an answer; none where it has no body. */
+/** The media types that the contract declares for a response; none if it has no body. */
 function mediaTypesOf({ operationId }: ContractOperation, status: number): string[] {
   const resource = prismOperations.find(({ iid }) => iid === operationId);
   const response = resource?.responses.find(({ code }) => code === String(status));
@@ -119,8 +119,8 @@ function expectProblem(
   } = body as Record<string, unknown>;
   const name = String(problem ? code : error);
   expect(problem ? status : code, where).toBe(exchange.status);
-  expect(Object.keys(catalogue), where).toContain(name);
-  const entry = (catalogue as Record<string, CatalogueEntry>)[name]!;
+  expect(Object.keys(catalog), where).toContain(name);
+  const entry = (catalog as Record<string, CatalogEntry>)[name]!;
   expect(entry.statuses, where).toContain(exchange.status);
   expect(requestId, where).toBe(exchange.headers.get('x-request-id'));
   expect(type, where).toBe(entry.type ?? page);

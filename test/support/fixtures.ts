@@ -52,7 +52,7 @@ export interface Developer {
 
 export async function newDeveloper(api: Api): Promise<Developer> {
   const account = { email: `${unique('dev')}@example.com`, password: 'a developer password' };
-  const { body } = await api.post<Schemas['DeveloperSession']>('/api/v2/dev/register', account);
+  const { body } = await api.post<Schemas['DeveloperSessionResult']>('/api/v2/dev/register', account);
   return { ...account, developerId: body.developer_id, token: body.token };
 }
 
@@ -71,7 +71,7 @@ export interface App {
 /** An application of a developer; of a new one when none is given. */
 export async function newApp(api: Api, developer?: Developer): Promise<App> {
   const { token } = developer ?? (await newDeveloper(api));
-  const created = await api.post<Schemas['CreatedApplication']>(
+  const created = await api.post<Schemas['CreateApplicationResult']>(
     '/api/v2/dev/apps',
     { name: unique('App') },
     { token },
@@ -84,25 +84,25 @@ export async function newApp(api: Api, developer?: Developer): Promise<App> {
     token,
     async patch(changes) {
       const { status } = await api.call('PATCH', path, changes, { token });
-      if (status !== 200) throw new Error(`PATCH ${path} answered ${status}`);
+      if (status !== 200) throw new Error(`PATCH ${path} returned ${status}`);
     },
     async keys(amount, tier = 'Standard', durationDays = 30) {
       const wanted = { amount, tier, duration_days: durationDays };
-      const { status, body } = await api.post<Schemas['CreatedLicenses']>(`${path}/licenses`, wanted, {
+      const { status, body } = await api.post<Schemas['CreateLicensesResult']>(`${path}/licenses`, wanted, {
         token,
       });
-      if (status !== 201) throw new Error(`POST ${path}/licenses answered ${status}`);
+      if (status !== 201) throw new Error(`POST ${path}/licenses returned ${status}`);
       return body.licenses.map(({ license_key }) => license_key);
     },
     with: (fields) => ({ app_id, secret, ...fields }),
   };
 }
 
-/** Bans somebody from an application. @returns the ban's id */
-export async function ban(api: Api, app: App, whom: Schemas['CreateBanRequest']): Promise<string> {
+/** Bans users from an application. @returns the ban's id */
+export async function ban(api: Api, app: App, target: Schemas['CreateBanRequest']): Promise<string> {
   const path = `/api/v2/dev/apps/${app.app_id}/bans`;
-  const { status, body } = await api.post<Schemas['BanResult']>(path, whom, { token: app.token });
-  if (status !== 201) throw new Error(`POST ${path} answered ${status}`);
+  const { status, body } = await api.post<Schemas['BanResult']>(path, target, { token: app.token });
+  if (status !== 201) throw new Error(`POST ${path} returned ${status}`);
   return body.ban_id;
 }
 
@@ -110,7 +110,7 @@ export async function ban(api: Api, app: App, whom: Schemas['CreateBanRequest'])
 export async function lift(api: Api, app: App, banId: string): Promise<void> {
   const path = `/api/v2/dev/apps/${app.app_id}/bans/${banId}`;
   const { status } = await api.call('DELETE', path, undefined, { token: app.token });
-  if (status !== 200) throw new Error(`DELETE ${path} answered ${status}`);
+  if (status !== 200) throw new Error(`DELETE ${path} returned ${status}`);
 }
 
 export interface User {
@@ -123,12 +123,15 @@ export interface User {
 export async function newUser(api: Api, app: App, fields: Partial<User> = {}): Promise<User> {
   const user = { username: unique('user'), password: 'a user password', hwid: newHwid(), ...fields };
   const { status } = await api.register(app.with(user));
-  if (status !== 201) throw new Error(`register answered ${status}`);
+  if (status !== 201) throw new Error(`register returned ${status}`);
   return user;
 }
 
 /** Registers a user and logs in. */
-export async function newSession(api: Api, app: App): Promise<Schemas['Session'] & { readonly owner: User }> {
+export async function newSession(
+  api: Api,
+  app: App,
+): Promise<Schemas['LoginUserResult'] & { readonly owner: User }> {
   const owner = await newUser(api, app);
   const { body } = await api.login(app.with(owner));
   return { ...body, owner };

@@ -13,8 +13,8 @@ export const HASHES_AT_ONCE = 17 * Math.min(4, Math.max(1, availableParallelism(
 const READERS = 64;
 
 /**
- * Keeps every password hash of this process waiting: the threads that make them open a pipe to which nobody writes.
- * @returns lets them go on, as the end of the test does at the latest
+ * Keeps every password hash of this process waiting: the threads that make them open a pipe that has no writer.
+ * @returns lets them continue, as the end of the test does at the latest
  */
 export async function holdHashes(): Promise<() => Promise<void>> {
   const pipe = join(await temporaryFolder(), 'pipe');
@@ -32,19 +32,20 @@ export async function holdHashes(): Promise<() => Promise<void>> {
 }
 
 /**
- * Sends more passwords than may wait, while none is hashed: the surplus is answered at once, the others after it.
- * @returns the answers that came while no password was hashed, and those that came afterwards
+ * Sends more passwords than may wait, while none is hashed: the surplus is refused immediately, the others get their
+ * responses afterwards.
+ * @returns the responses that came while no password was hashed, and those that came afterwards
  */
 export async function flood<Reply>(
   surplus: number,
   send: () => Promise<Reply>,
 ): Promise<{ atOnce: Reply[]; later: Reply[] }> {
   const letGo = await holdHashes();
-  const answers: Reply[] = [];
-  const calls = Array.from({ length: HASHES_AT_ONCE + surplus }, async () => answers.push(await send()));
-  // One that is refused and should not be is answered before, one that is kept waiting and should not be never.
-  await expect.poll(() => answers.length).toBe(surplus);
+  const responses: Reply[] = [];
+  const calls = Array.from({ length: HASHES_AT_ONCE + surplus }, async () => responses.push(await send()));
+  // A wrongly refused one would return earlier, a wrongly waiting one never.
+  await expect.poll(() => responses.length).toBe(surplus);
   await letGo();
   await Promise.all(calls);
-  return { atOnce: answers.slice(0, surplus), later: answers.slice(surplus) };
+  return { atOnce: responses.slice(0, surplus), later: responses.slice(surplus) };
 }

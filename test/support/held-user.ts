@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { connectTo } from './database.ts';
 
 /**
- * Does work that needs a user, and something else while it waits, because somebody else holds him.
- * @returns what the work gives once the user is let go
+ * Does work that needs a user, and something else while it waits, because another transaction locks the user.
+ * @returns the result of the work, once the user is unlocked
  */
 export async function whileUserIsHeld<Result>(
   databaseUrl: string,

@@ -27,17 +27,17 @@ export interface IdentityProvider {
   readonly issuer: string;
   /** How often its keys were fetched. */
   readonly fetches: () => number;
-  /** What it answers when its keys are asked for, besides them. */
-  readonly answer: {
+  /** How it serves its keys. */
+  readonly keySet: {
     status: number;
     cacheControl: string | undefined;
     /** Writes their JSON. */
     write: (json: string) => Uint8Array;
   };
   readonly key: () => ProviderKey;
-  /** Publishes another key, and signs with it from now on. */
+  /** Publishes another key, and signs with that one. */
   rotate(alg?: string, keepOld?: boolean): Promise<ProviderKey>;
-  /** An ID-JAG for a new subject unless told. */
+  /** An ID-JAG for a new subject by default. */
   grant(audience: string, changes?: Changes): Promise<string>;
   /** A Security Event Token, or a logout token. */
   event(audience: string, typ: 'secevent+jwt' | 'logout+jwt', changes?: Changes): Promise<string>;
@@ -69,7 +69,7 @@ export async function startIdentityProvider(
 ): Promise<IdentityProvider> {
   let published = [await newProviderKey()];
   let fetches = 0;
-  const answer: IdentityProvider['answer'] = {
+  const keySet: IdentityProvider['keySet'] = {
     status: 200,
     cacheControl: undefined,
     write: (json) => Buffer.from(json),
@@ -79,10 +79,10 @@ export async function startIdentityProvider(
     fetches += 1;
     const headers = {
       'content-type': 'application/json',
-      ...(answer.cacheControl !== undefined && { 'cache-control': answer.cacheControl }),
+      ...(keySet.cacheControl !== undefined && { 'cache-control': keySet.cacheControl }),
     };
     const keys = published.map(({ publicJwk }) => publicJwk);
-    response.writeHead(answer.status, headers).end(answer.write(JSON.stringify({ keys })));
+    response.writeHead(keySet.status, headers).end(keySet.write(JSON.stringify({ keys })));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atFileEnd(() => {
@@ -110,7 +110,7 @@ export async function startIdentityProvider(
   return {
     issuer,
     fetches: () => fetches,
-    answer,
+    keySet,
     key,
     async rotate(alg = 'ES256', keepOld = false) {
       published = [await newProviderKey(alg), ...(keepOld ? published : [])];

@@ -1,11 +1,11 @@
 import { hash, verify } from '@node-rs/argon2';
-import type { Argon2 } from '../../src/passwords/passwords.ts';
+import type { Argon2 } from '../../src/foundation/passwords/passwords.ts';
 
 const hashes = new Map<string, Promise<string>>();
 const checks = new Map<string, Promise<boolean>>();
 
 /**
- * Argon2 that does the same work once: the hash of a password that was hashed before, and what a check has found before.
+ * Argon2 that does the same work once: it remembers hashes of passwords and results of checks.
  * Hashing is most of what a fixture costs.
  */
 export const knownHashes: Argon2 = {

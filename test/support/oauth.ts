@@ -81,14 +81,16 @@ export async function newClient(api: Api, { token }: Pick<Developer, 'token'>, w
     scopes: ['openid', 'email', 'offline_access', 'read', 'write'],
     ...wanted,
   };
-  const answer = await api.post<Schemas['CreatedOAuthClient']>('/api/v2/dev/oauth-clients', body, { token });
-  if (answer.status !== 201) throw new Error(`createOAuthClient answered ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await api.post<Schemas['CreateOAuthClientResult']>('/api/v2/dev/oauth-clients', body, {
+    token,
+  });
+  if (response.status !== 201) throw new Error(`createOAuthClient returned ${JSON.stringify(response.body)}`);
+  return response.body;
 }
 
-type Registered = Pick<Schemas['CreatedOAuthClient'], 'client_id' | 'client_secret'>;
+type Registered = Pick<Schemas['CreateOAuthClientResult'], 'client_id' | 'client_secret'>;
 
-/** `openid-client` as somebody would set it up: by discovery. */
+/** `openid-client`, set up as usual: by discovery. */
 export async function discover(baseUrl: string, { client_id, client_secret }: Registered) {
   const authentication =
     client_secret === undefined ? client.None() : client.ClientSecretBasic(client_secret);

@@ -36,7 +36,10 @@ export function databaseUrl({ host, port, user }: PostgresServer, database: stri
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user })}`;
 }
 
-/** Once a run: one real PostgreSQL, a migrated database that every test file copies, and the service's modules compiled. */
+/**
+ * Once a run: one real PostgreSQL, a migrated database that every test file copies, and the compiled modules of the
+ * service.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await roomyFolder();
   const compiled = join(dataDir, 'compiled');
@@ -77,13 +80,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Loads the service's modules once, for what Node keeps of it. */
 async function compile(folder: string): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
-  await promisify(execFile)(process.execPath, [...START_FLAGS, 'src/serve.ts'], {
+  await promisify(execFile)(process.execPath, [...START_FLAGS, 'src/app/serve.ts'], {
     cwd: new URL('../..', import.meta.url),
     env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
   });
 }
 
-/** A folder in memory where the machine has room for one: hundreds of databases are copied and dropped. */
+/** A folder in memory if the machine has enough of it: hundreds of databases are copied and dropped. */
 async function roomyFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
   return mkdtemp(join(bavail * bsize >= ENOUGH_BYTES ? MEMORY : tmpdir(), 'latchkey-test-'));

@@ -9,7 +9,10 @@ import { inject, onTestFinished } from 'vitest';
 import { START_FLAGS } from '../../tools/start-flags.ts';
 import { Api } from './api.ts';
 
-/** When to clean up: `onTestFinished` in a test, `atFileEnd` or, outside of tests and hooks, `afterAll` for a whole file. */
+/**
+ * When to clean up: `onTestFinished` in a test, `atFileEnd` or, outside of tests and hooks, `afterAll` for a whole
+ * file.
+ */
 export type AtEnd = (cleanUp: () => Promise<void>) => void;
 
 export interface ServiceProcess {
@@ -44,7 +47,8 @@ export async function spawnService(
 }
 
 /**
- * Runs the service, or another program of ours, and waits until it ends by itself. One that goes on to listen, or is not
+ * Runs the service, or another program of ours, and waits until it ends by itself. One that starts to listen, or is
+ * not
  * done after 20 s, is killed: its exit code is null.
  */
 export async function runToEnd(
@@ -106,8 +110,9 @@ export async function temporaryFolder(atEnd: AtEnd = onTestFinished): Promise<st
 }
 
 /**
- * A folder for `DATA_DIR` that does not exist yet. At the end of the test it is deleted, and with it the database server
- * that a killed service left on it.
+ * A folder for `DATA_DIR` that does not exist yet. At the end of the test it is deleted, after the database server
+ * that
+ * a killed service left on it has ended.
  */
 export async function temporaryDataDir(atEnd: AtEnd = onTestFinished): Promise<string> {
   const dataDir = join(await temporaryFolder(atEnd), 'data');
@@ -136,7 +141,7 @@ export async function embeddedDatabaseUrl(dataDir: string): Promise<string> {
   return `postgresql:///latchkey?${new URLSearchParams({ host: lines[4]!, port: lines[3]!, user: 'latchkey' })}`;
 }
 
-/** Whether a process runs: one that ended counts as gone, also while nobody has collected its status. */
+/** Whether a process runs: one that ended counts as gone, even before its status is collected. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

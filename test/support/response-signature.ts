@@ -9,8 +9,8 @@ export interface BoundTo {
 
 /**
  * What the signature of a response must be in version 1: hex HMAC-SHA-256 under the secret over
- * `nonce + "." + JCS(response without signature)`. Written down once more, so that it is not the service's own code that says
- * it is right.
+ * `nonce + "." + JCS(response without signature)`. It repeats the rule, so that the service's own code does not check
+ * itself.
  */
 export function signatureOf(app: { readonly secret: string }, nonce: string, response: object): string {
   return hmac(app.secret, `${nonce}.${canonicalWithoutSignature(response)}`);

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
-import { loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { startService, type RunningService } from '../../src/service.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import { startService, type RunningService } from '../../src/app/service.ts';
 import { atFileEnd } from './at-file-end.ts';
 import { Api } from './api.ts';
 import { TestClock } from './clock.ts';
@@ -27,6 +27,7 @@ const PATIENCE_MS = 60_000;
 interface TestOptions {
   readonly hashing?: 'once' | 'each';
   readonly deadlineMs?: number;
+  readonly logger?: Logger;
 }
 
 export interface TestService extends RunningService {
@@ -34,23 +35,24 @@ export interface TestService extends RunningService {
   readonly clock: TestClock;
   readonly databaseUrl: string;
   /**
-   * The mails that it has sent so far, the oldest first. They are sent behind the answer: poll for them. Of services on one
-   * database any may send a mail: give them one `DATA_DIR`.
+   * The mails that it has sent so far, the oldest first. They are sent after the response: poll for them. Of services
+   * on
+   * one database any may send a mail: give them one `DATA_DIR`.
    */
   mailbox(): Promise<readonly Email[]>;
 }
 
 /**
- * Starts a whole service in this process, on a free port, a database and a data folder of its own, under a clock that the
- * test moves.
- * It stops after the last test of the file.
+ * Starts a whole service in this process, on a free port, with its own database and data folder, under a clock that
+ * the
+ * test moves. It stops after the last test of the file.
  * @param environment settings that differ
  * @param deadlineMs how long a request may take: tests hold requests for as long as they need
  * @param hashing `once` makes each password's hash once a run; what tests the hashing itself has `each` of them made
  */
 export async function startTestService(
   environment: Record<string, string> = {},
-  { hashing = 'once', deadlineMs = PATIENCE_MS }: TestOptions = {},
+  { hashing = 'once', deadlineMs = PATIENCE_MS, logger = createLogger('fatal') }: TestOptions = {},
 ): Promise<TestService> {
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
@@ -64,11 +66,11 @@ export async function startTestService(
     DATA_DIR: dataDir,
     ...environment,
   });
-  const service = await startService(config, createLogger('fatal'), {
+  const service = await startService(config, logger, {
     clock,
-    // Nobody tells it of a clock that a test has moved.
+    // It has no other way to learn of a clock that a test has moved.
     processorPauseMs: 500,
-    // What the tests' client keeps open will bring no request any more.
+    // Idle connections of the tests' client will send no more requests.
     lingerMs: 0,
     deadlineMs,
     ...(hashing === 'once' && { argon2: knownHashes }),

@@ -16,7 +16,7 @@ export async function signingKeys(api: Api): Promise<SigningKey[]> {
   return body.data;
 }
 
-/** The ids of the keys that everybody sees. */
+/** The ids of the published keys. */
 export async function publishedKeyIds(api: Api): Promise<string[]> {
   const response = await fetch(`${api.baseUrl}/.well-known/jwks.json`);
   const { keys } = (await response.json()) as { keys: { kid: string }[] };

@@ -6,11 +6,11 @@ import { endingEarly } from '../../tools/generate/standalone.ts';
 // Faults are planted as plain JSON.
 type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
 
-const original = await readContract('openapi.yaml');
+const sound = await readContract('openapi.yaml');
 
 /** What is found after a change to the contract. */
 function found(change: (contract: Json) => void): string[] {
-  const contract: Json = structuredClone(original);
+  const contract: Json = structuredClone(sound);
   change(contract);
   return unbounded(contract);
 }
@@ -23,11 +23,13 @@ test('lists and maps without a limit are found wherever a request has them', () 
   const faults = found(({ components: { schemas } }) => {
     delete schemas.Tiers.maxItems;
     schemas.CreateBanRequest.properties.network = { type: 'array', items: { type: 'string' } };
-    schemas.RegisterRequest.allOf = [{ properties: { more: { type: 'object', additionalProperties: {} } } }];
+    schemas.RegisterUserRequest.allOf = [
+      { properties: { more: { type: 'object', additionalProperties: {} } } },
+    ];
   });
   expect(faults.sort()).toEqual([
     '#/components/schemas/CreateBanRequest/properties/network: has no maxItems',
-    '#/components/schemas/RegisterRequest/allOf/0/properties/more: has no maxProperties',
+    '#/components/schemas/RegisterUserRequest/allOf/0/properties/more: has no maxProperties',
     '#/components/schemas/Tiers: has no maxItems',
   ]);
 });
@@ -46,7 +48,7 @@ test('a list of objects that must be unique is found', () => {
   ]);
 });
 
-test('answers may be of any length', () => {
+test('responses may have any length', () => {
   expect(found(({ components }) => (components.schemas.License.properties.x = { type: 'array' }))).toEqual(
     [],
   );

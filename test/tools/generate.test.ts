@@ -5,12 +5,13 @@ import { pathToFileURL } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generate } from '../../tools/generate.ts';
-import { type Contract } from '../../tools/generate/document.ts';
 import { readContract } from '../../tools/generate/bundle.ts';
+import type { Contract } from '../../tools/generate/document.ts';
 import { type GeneratedFile, difference, write } from '../../tools/generate/output.ts';
 import { requestValidators as buildRequestValidators } from '../../tools/generate/request-validators.ts';
+import { checksOf } from '../support/response-validators.ts';
 
-const SAMPLE = join(import.meta.dirname, 'sample.yaml');
+const SAMPLE = await readContract(join(import.meta.dirname, 'sample.yaml'));
 
 let folder: string;
 let output: string;
@@ -30,18 +31,18 @@ beforeAll(async () => {
   output = join(folder, 'generated');
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  files = await generate(await readContract(SAMPLE));
+  files = await generate(SAMPLE);
   write(output, files);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the same contract gives the same bytes', async () => {
-  expect(await generate(await readContract(SAMPLE))).toEqual(files);
+  expect(await generate(SAMPLE)).toEqual(files);
   expect(difference(output, files)).toEqual({ changed: [], stale: [] });
 });
 
-test('a changed, a missing and a stale file are found and mended', () => {
+test('finds and repairs a changed, a missing and a stale file', () => {
   writeFileSync(join(output, 'openapi.json'), '{}');
   rmSync(join(output, 'types.ts'));
   writeFileSync(join(output, 'old.js'), '');
@@ -74,7 +75,7 @@ describe('request validators', () => {
   });
 
   test('try neither a pattern nor a format on a string that is too long', async () => {
-    const contract = (await readContract(SAMPLE)) as Contract & {
+    const contract = structuredClone(SAMPLE) as Contract & {
       components: { schemas: Record<string, object> };
     };
     Object.assign(contract.components.schemas['Secret']!, {
@@ -113,13 +114,13 @@ describe('request validators', () => {
   });
 
   test('a schema that does not compile and an operation without a name stop the build', async () => {
-    const misspelt = (await readContract(SAMPLE)) as Contract & {
+    const misspelt = structuredClone(SAMPLE) as Contract & {
       components: { schemas: Record<string, object> };
     };
     Object.assign(misspelt.components.schemas['Secret']!, { minLenght: 4 });
     await expect(buildRequestValidators(misspelt)).rejects.toThrow(/putKey .*minLenght/);
 
-    const unnamed = await readContract(SAMPLE);
+    const unnamed = structuredClone(SAMPLE);
     delete (unnamed.paths['/keys/{key_id}']!['get'] as { operationId?: string }).operationId;
     await expect(buildRequestValidators(unnamed)).rejects.toThrow(/operationId/);
   });
@@ -132,7 +133,7 @@ describe('what is no JSON', () => {
   });
 
   async function withImport(required: boolean) {
-    const contract = await readContract(SAMPLE);
+    const contract = structuredClone(SAMPLE);
     contract.paths['/keys/import'] = {
       post: {
         operationId: 'importKeys',
@@ -147,8 +148,8 @@ describe('what is no JSON', () => {
     };
     const output = join(folder, `import-${required}`);
     write(output, await generate(contract));
-    const at = (file: string) => import(pathToFileURL(join(output, file)).href);
-    return { ...(await at('request-validators.js')), ...(await at('response-validators.js')) };
+    const module = await import(pathToFileURL(join(output, 'request-validators.js')).href);
+    return { requestValidators: module.requestValidators, ...checksOf(contract) };
   }
 
   test.each([true, false])(
@@ -165,7 +166,7 @@ describe('what is no JSON', () => {
     },
   );
 
-  test('as an answer is declared, without a validator', async () => {
+  test('has a declared response without a validator', async () => {
     const { responseValidators } = await withImport(true);
     expect(responseValidators.importKeys).toEqual({ 200: {}, 206: {}, 304: {} });
   });
@@ -173,13 +174,13 @@ describe('what is no JSON', () => {
 
 describe('response validators', () => {
   test('hold every JSON media type, problems among them', async () => {
-    const { responseValidators } = await load('response-validators.js');
-    const problem = responseValidators.getKey[404]['application/problem+json'];
+    const { responseValidators } = checksOf(SAMPLE);
+    const problem = responseValidators['getKey']![404]!['application/problem+json']!;
     expect(faultsOf(problem, { type: 'no uri', title: 'No', status: 200 })).toEqual([
       '/status minimum',
       '/type format',
     ]);
-    const key = responseValidators.getKey[200]['application/json'];
+    const key = responseValidators['getKey']![200]!['application/json']!;
     const child = { owner: 'ada@example.com', secret: 's3cret', ends_at: null };
     expect(faultsOf(key, { ...child, children: [child, { owner: 'ada' }] })).toEqual([
       '/children/1 required',
@@ -187,14 +188,14 @@ describe('response validators', () => {
     ]);
   });
 
-  test('tell a declared status from one that is not, and share functions', async () => {
-    const { responseValidators, responseHeaders } = await load('response-validators.js');
-    expect(responseValidators.putKey[204]).toEqual({});
-    expect(responseValidators.putKey[500]).toBeUndefined();
-    expect(responseValidators.putKey[400]['application/json']).toBe(
-      responseValidators.getKey[404]['application/problem+json'],
+  test('distinguish declared statuses from others, and share functions', async () => {
+    const { responseValidators, responseHeaders } = checksOf(SAMPLE);
+    expect(responseValidators['putKey']![204]).toEqual({});
+    expect(responseValidators['putKey']![500]).toBeUndefined();
+    expect(responseValidators['putKey']![400]!['application/json']!).toBe(
+      responseValidators['getKey']![404]!['application/problem+json']!,
     );
-    expect(responseHeaders.getKey[200]).toEqual({ etag: true });
+    expect(responseHeaders['getKey']![200]).toEqual({ etag: true });
   });
 });
 

@@ -5,11 +5,11 @@ import { readContract } from '../../tools/generate/bundle.ts';
 // Faults are planted as plain JSON.
 type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
 
-const original = await readContract('openapi.yaml');
+const sound = await readContract('openapi.yaml');
 
 /** What is found after a change to the contract. */
 function found(change: (contract: Json) => void): string[] {
-  const contract: Json = structuredClone(original);
+  const contract: Json = structuredClone(sound);
   change(contract);
   return faultyMarks(contract);
 }
@@ -21,16 +21,16 @@ test('the contract has no fault', () => {
   expect(found(() => {})).toEqual([]);
 });
 
-test('a misspelt mark is found wherever it is', () => {
+test('finds a misspelled mark anywhere', () => {
   const unknown = found((contract) => {
     licenses(contract).post['x-mpc-tool'] = {};
     contract.components.schemas.License.properties['x-named'] = { type: 'string', 'x-redcat': true };
     contract.components.parameters.Limit['x-unknown'] = true;
   });
   expect(unknown).toEqual([
-    '#/paths/~1api~1v2~1dev~1apps~1{app_id}~1licenses/post/x-mpc-tool: nobody knows it',
-    '#/components/parameters/Limit/x-unknown: nobody knows it',
-    '#/components/schemas/License/properties/x-named/x-redcat: nobody knows it',
+    '#/paths/~1api~1v2~1dev~1apps~1{app_id}~1licenses/post/x-mpc-tool: is unknown',
+    '#/components/parameters/Limit/x-unknown: is unknown',
+    '#/components/schemas/License/properties/x-named/x-redcat: is unknown',
   ]);
 });
 
@@ -87,13 +87,14 @@ test.each<[string, (contract: Json) => void, string]>([
     'its body is no JSON',
   ],
   [
-    'an answer that is no JSON',
+    'a response that is not JSON',
     (contract) => (licenses(contract).post.responses['201'] = { description: 'None.' }),
-    'its answer is no JSON',
+    'its response is no JSON',
   ],
   [
     'a header that must be there',
-    (contract) => licenses(contract).post.parameters.push({ $ref: '#/components/parameters/Timestamp' }),
+    (contract) =>
+      licenses(contract).post.parameters.push({ $ref: '#/components/parameters/RequestTimestamp' }),
     'it demands the header x-timestamp',
   ],
   ['a signature', (contract) => (licenses(contract).post['x-signature'] = 'required'), 'agents sign nothing'],

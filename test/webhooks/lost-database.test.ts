@@ -46,8 +46,8 @@ test.each([
     for (let host = 0; host < 12; host += 1) await happen(api, app, `203.0.113.${host}`);
     await expect.poll(() => waiting.length).toBeGreaterThanOrEqual(1);
     await lose();
-    receiver.answer(204);
-    for (const answer of waiting) answer();
+    receiver.respond(204);
+    for (const response of waiting) response();
     expect((await api.call('GET', '/api/v1/client/plans')).status).toBeOneOf([200, 503]);
     await proxy.goOn();
     const states = async () => {

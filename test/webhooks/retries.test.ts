@@ -30,9 +30,9 @@ const SCHEDULE = [
   24 * HOUR,
 ];
 
-async function scene(behaviour: Parameters<typeof startReceiver>[0]) {
+async function scene(behavior: Parameters<typeof startReceiver>[0]) {
   const app = await withLastingToken(api, await newApp(api));
-  const receiver = await startReceiver(behaviour);
+  const receiver = await startReceiver(behavior);
   const webhook = await newWebhook(api, app, receiver.url, ['ban.created']);
   const only = async () => (await listDeliveries(api, app, webhook.webhook_id))[0]!;
   return { app, receiver, webhookId: webhook.webhook_id, only };
@@ -50,7 +50,11 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
     const attempts = index + 1;
     await expect.poll(async () => (await only()).attempts).toBe(attempts);
     const delivery = await only();
-    expect(delivery).toMatchObject({ state: 'pending', response_status: 500, error: 'The answer was 500.' });
+    expect(delivery).toMatchObject({
+      state: 'pending',
+      response_status: 500,
+      error: 'The response status was 500.',
+    });
     const waited = Date.parse(delivery.next_attempt_at!) - clock.now().getTime();
     expect(waited).toBeGreaterThanOrEqual(delay);
     expect(waited).toBeLessThanOrEqual(delay * 1.1 + 1);
@@ -75,7 +79,7 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
   expect(receiver.ids()).toHaveLength(10);
   expect(clock.now().getTime() - began.getTime()).toBeGreaterThan(3 * DAY);
 
-  const reason = 'No delivery has succeeded for 3 days. The answer was 500.';
+  const reason = 'No delivery has succeeded for 3 days. The response status was 500.';
   expect(await getWebhook(api, app, webhookId)).toMatchObject({
     enabled: false,
     disabled_reason: reason,
@@ -90,7 +94,7 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
 
   // What happens now is not for it, also when it is enabled again.
   await happen(api, app);
-  receiver.answer(204);
+  receiver.respond(204);
   await callWebhooks(api, app, 'PATCH', [webhookId], { enabled: true });
   await happen(api, app);
   await expect.poll(() => receiver.received.length).toBe(11);
@@ -119,7 +123,7 @@ test('a receiver that was down for a day gets everything', async () => {
     const before = receiver.received.length;
     if (hours < 12) await expect.poll(() => receiver.received.length).toBeGreaterThan(before);
   }
-  receiver.answer(204);
+  receiver.respond(204);
   clock.advance(22 * HOUR);
   const states = async () =>
     new Set((await listDeliveries(api, app, webhookId, '?limit=100')).map(({ state }) => state));
@@ -133,10 +137,14 @@ test('410 disables at once; what was under way waits', async () => {
   const { app, receiver, webhookId, only } = await scene(410);
   await happen(api, app);
   await expect.poll(async () => (await only()).state).toBe('failed');
-  expect(await only()).toMatchObject({ attempts: 1, response_status: 410, error: 'The answer was 410.' });
+  expect(await only()).toMatchObject({
+    attempts: 1,
+    response_status: 410,
+    error: 'The response status was 410.',
+  });
   expect(await getWebhook(api, app, webhookId)).toMatchObject({
     enabled: false,
-    disabled_reason: 'It answered 410: gone.',
+    disabled_reason: 'The endpoint responded with 410 Gone.',
   });
   await happen(api, app);
   expect(receiver.received).toHaveLength(1);
@@ -170,10 +178,10 @@ describe('Retry-After', () => {
 test.each([
   [200, null],
   [299, null],
-  [300, 'The answer was 300: redirects are not followed.'],
-  [302, 'The answer was 302: redirects are not followed.'],
-  [404, 'The answer was 404.'],
-  [599, 'The answer was 599.'],
+  [300, 'The response status was 300: redirects are not followed.'],
+  [302, 'The response status was 302: redirects are not followed.'],
+  [404, 'The response status was 404.'],
+  [599, 'The response status was 599.'],
 ])('an answer of %d', async (status, error) => {
   const { app, only } = await scene((response) =>
     response.writeHead(status, { location: 'http://127.0.0.1/' }).end(),
@@ -211,7 +219,7 @@ test('an endpoint that is disabled while a delivery waits gets it once it is ena
   await happen(api, app);
   await expect.poll(async () => (await only()).attempts).toBe(1);
   await callWebhooks(api, app, 'PATCH', [webhookId], { enabled: false });
-  receiver.answer(200);
+  receiver.respond(200);
   clock.advance(HOUR);
   await callWebhooks(api, app, 'PATCH', [webhookId], { enabled: true });
   await expect.poll(async () => (await only()).state).toBe('succeeded');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { startTwoProcesses } from '../counting/two-processes.ts';
+import { startTwoProcesses } from '../concurrency/two-processes.ts';
 import { SECOND } from '../support/clock.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newDeveloper, unique } from '../support/fixtures.ts';
@@ -60,7 +60,7 @@ test(
     await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(1);
     await spawnService(environment);
     await dying.end('SIGKILL');
-    receiver.answer(202);
+    receiver.respond(202);
     await expect.poll(() => new Set(jtis(receiver.received)).size, TAKEN_OVER).toBe(15);
     const left = async () => (await database.query('select from security_event_deliveries')).rowCount;
     await expect.poll(left, TAKEN_OVER).toBe(0);
@@ -84,7 +84,7 @@ test('a restart loses nothing, and reaches no address that is no longer allowed'
   expect(receiver.received).toHaveLength(1);
   await strict.stop();
 
-  receiver.answer(202);
+  receiver.respond(202);
   const after = await startTestService({ DATABASE_URL, ...LOOPBACK });
   after.clock.advance(600 * SECOND);
   await expect.poll(() => receiver.received).toHaveLength(2);

@@ -5,7 +5,7 @@ import { SECOND } from '../support/clock.ts';
 import { connectTo } from '../support/database.ts';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
 import { ADMIN_TOKEN, startTestService } from '../support/service.ts';
-import { startReceiver, type Behaviour } from './support/receiver.ts';
+import { startReceiver, type Behavior } from './support/receiver.ts';
 import {
   agentsOf,
   AUDIENCE,
@@ -39,9 +39,9 @@ const PAUSES = [
   24 * HOUR,
 ].map((pause) => pause * 1.1 + 1);
 
-async function scene(behaviour?: Behaviour, authorization?: string) {
+async function scene(behavior?: Behavior, authorization?: string) {
   const developer = await newLastingDeveloper(api);
-  const receiver = await startReceiver(behaviour);
+  const receiver = await startReceiver(behavior);
   const { receiver_id } = await newReceiver(api, developer, receiver.url, authorization);
   const shown = () => getReceiver(api, developer, receiver_id);
   return { developer, receiver, receiver_id, shown };
@@ -132,7 +132,7 @@ describe('a token', () => {
       token: ADMIN_TOKEN,
     });
     expect(removed.status).toBe(200);
-    receiver.answer(202);
+    receiver.respond(202);
     clock.advance(PAUSES[0]!);
     await expect.poll(() => receiver.received).toHaveLength(2);
     const { protectedHeader, payload } = await verify(service, receiver.received[1]!);
@@ -148,7 +148,7 @@ describe('who is told', () => {
     await newReceiver(api, developer, second.url);
     const foreign = await scene();
     const agents = Array.from({ length: 30 }, () => revocationOf(service, developer));
-    await database.knex.transaction((trx) => services.securityEvents.tell(trx, agents));
+    await database.knex.transaction((trx) => services.securityEvents.publish(trx, agents));
     const ids = agents.map(({ agentId }) => agentId).toSorted();
     for (const { received } of [receiver, second]) {
       await expect.poll(() => received).toHaveLength(30);
@@ -163,7 +163,7 @@ describe('who is told', () => {
   test('nobody before the transaction commits, and nobody when it does not', async () => {
     const { developer, receiver, receiver_id } = await scene();
     const failing = database.knex.transaction(async (trx) => {
-      await services.securityEvents.tell(trx, revocationOf(service, developer));
+      await services.securityEvents.publish(trx, revocationOf(service, developer));
       await others();
       throw new Error('rolled back');
     });
@@ -179,7 +179,7 @@ describe('who is told', () => {
     const { developer, receiver, receiver_id } = await scene();
     let deleting: Promise<{ status: number }> | undefined;
     await database.knex.transaction(async (trx) => {
-      await services.securityEvents.tell(trx, revocationOf(service, developer));
+      await services.securityEvents.publish(trx, revocationOf(service, developer));
       deleting = deleteReceiver(api, developer, receiver_id);
       const client = await connectTo(databaseUrl);
       const held = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -197,7 +197,7 @@ describe('what is not taken', () => {
   test('is sent again with the same jti until it is', async () => {
     const { developer, receiver, receiver_id, shown } = await scene(500);
     await tell(service, developer);
-    await expect.poll(async () => (await shown())?.last_fault).toBe('The answer was 500.');
+    await expect.poll(async () => (await shown())?.last_fault).toBe('The response status was 500.');
     expect(await shown()).toMatchObject({
       last_delivered_at: null,
       last_failed_at: clock.now().toISOString(),
@@ -206,11 +206,11 @@ describe('what is not taken', () => {
     clock.advance(4 * SECOND);
     await others();
     expect(receiver.received).toHaveLength(1);
-    receiver.answer((response) => void response.socket!.destroy());
+    receiver.respond((response) => void response.socket!.destroy());
     clock.advance(PAUSES[0]! - 4 * SECOND);
     await expect.poll(async () => (await shown())?.last_failed_at).not.toBe(failedAt);
-    expect((await shown())?.last_fault).not.toBe('The answer was 500.');
-    receiver.answer(202);
+    expect((await shown())?.last_fault).not.toBe('The response status was 500.');
+    receiver.respond(202);
     const tries = receiver.received.length;
     clock.advance(PAUSES[1]!);
     await expect.poll(() => receiver.received).toHaveLength(tries + 1);
@@ -255,7 +255,7 @@ describe('what is not taken', () => {
       'Bearer s3cret',
     );
     await tell(service, developer);
-    const fault = 'The answer was 400: invalid_audience: Not for us, Bearer …\ufffd!';
+    const fault = 'The response status was 400: invalid_audience: Not for us, Bearer …\ufffd!';
     await expect.poll(async () => (await shown())?.last_fault).toBe(fault);
     expect(await waiting(receiver_id)).toBe(0);
     clock.advance(PAUSES[0]!);
@@ -270,7 +270,7 @@ describe('what is not taken', () => {
         response.writeHead(400).end(text),
       );
       await tell(service, developer);
-      await expect.poll(async () => (await shown())?.last_fault).toBe('The answer was 400.');
+      await expect.poll(async () => (await shown())?.last_fault).toBe('The response status was 400.');
       expect(await waiting(receiver_id)).toBe(1);
       clock.advance(PAUSES[0]!);
       await expect.poll(() => receiver.received).toHaveLength(2);
@@ -283,7 +283,7 @@ describe('what is not taken', () => {
       response.writeHead(status, { location: elsewhere.url }).end(),
     );
     await tell(service, developer);
-    const fault = `The answer was ${status}: redirects are not followed.`;
+    const fault = `The response status was ${status}: redirects are not followed.`;
     await expect.poll(async () => (await shown())?.last_fault).toBe(fault);
     expect(elsewhere.received).toEqual([]);
   });
@@ -305,7 +305,7 @@ test('receivers that never answer hold up nobody else', async () => {
   await database.knex('security_event_receivers').where({ receiver_id }).update({ slow: false });
   await tell(service, developer);
   await expect.poll(() => receiver.received).toHaveLength(1);
-  silent.answer(202);
+  silent.respond(202);
   for (const response of held) response.writeHead(202).end();
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startTwoProcesses } from '../counting/two-processes.ts';
+import { startTwoProcesses } from '../concurrency/two-processes.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { newApp } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
@@ -59,7 +59,7 @@ describe('a process that is killed', async () => {
     await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(1);
     const heir = await spawnService(environment);
     await dying.end('SIGKILL');
-    receiver.answer(204);
+    receiver.respond(204);
     await expect.poll(() => new Set(receiver.ids()).size, TAKEN_OVER).toBe(15);
     const states = async () =>
       (await listDeliveries(heir.api, app, webhook_id, '?limit=100')).map(({ state }) => state);
@@ -71,12 +71,12 @@ describe('a process that is killed', async () => {
     const leaving = await spawnService(environment);
     const app = await newApp(leaving.api);
     const receiver = await startReceiver(() => {});
-    onTestFinished(() => void receiver.answer(204));
+    onTestFinished(() => void receiver.respond(204));
     await newWebhook(leaving.api, app, receiver.url, ['ban.created']);
     await happen(leaving.api, app);
     await expect.poll(() => receiver.received.length).toBe(1);
     expect(await leaving.end('SIGTERM')).toBe(0);
-    receiver.answer(204);
+    receiver.respond(204);
     const heir = await spawnService(environment);
     const [only] = receiver.ids();
     await expect.poll(() => receiver.ids(), TAKEN_OVER).toEqual([only, only]);

@@ -83,7 +83,7 @@ describe('during the overlap of a rotation', () => {
     const [app, receiver] = [await withLastingToken(api, await newApp(api)), await startReceiver()];
     const { secret: old, webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
     const parts = [webhook_id, 'rotate-secret'];
-    const { body } = await callWebhooks<Schemas['RotatedWebhookSecret']>(api, app, 'POST', parts, {});
+    const { body } = await callWebhooks<Schemas['RotateWebhookSecretResult']>(api, app, 'POST', parts, {});
     expect(body.secret).not.toBe(old);
     clock.advance(DAY - 1);
     await happen(api, app);
@@ -105,7 +105,7 @@ describe('during the overlap of a rotation', () => {
     const [app, receiver] = [await newApp(api), await startReceiver()];
     const { secret: old, webhook_id } = await newWebhook(api, app, receiver.url, ['license.created']);
     const parts = [webhook_id, 'rotate-secret'];
-    const { body } = await callWebhooks<Schemas['RotatedWebhookSecret']>(api, app, 'POST', parts, {
+    const { body } = await callWebhooks<Schemas['RotateWebhookSecretResult']>(api, app, 'POST', parts, {
       overlap_seconds: 0,
     });
     await app.keys(1);
@@ -124,7 +124,13 @@ test('secrets survive a rotation of the master key, and the old key is needed no
   const receiver = await startReceiver();
   const { secret, webhook_id } = await newWebhook(before.api, app, receiver.url, ['license.created']);
   const parts = [webhook_id, 'rotate-secret'];
-  const rotated = await callWebhooks<Schemas['RotatedWebhookSecret']>(before.api, app, 'POST', parts, {});
+  const rotated = await callWebhooks<Schemas['RotateWebhookSecretResult']>(
+    before.api,
+    app,
+    'POST',
+    parts,
+    {},
+  );
 
   const fresh = randomBytes(32).toString('base64');
   const both = { ...LOOPBACK, DATABASE_URL: databaseUrl, MASTER_KEY: `${fresh},${old}` };

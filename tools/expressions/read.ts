@@ -17,7 +17,7 @@ export interface Found {
   readonly built: string[];
 }
 
-/** Collects the regular expressions of a JavaScript or TypeScript file: literals, and calls of `RegExp` with constants. */
+/** Collects the regular expressions of a script: literals, and calls of `RegExp` with constants. */
 export function expressionsOf(file: string, text: string): Found {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
   const found: Found = { expressions: [], built: [] };
@@ -49,7 +49,7 @@ export function expressionsOf(file: string, text: string): Found {
   return found;
 }
 
-/** Calls a function and notes the expressions that are built from strings meanwhile, such as by a module that is loaded. */
+/** Calls a function and records the expressions built from strings meanwhile, such as by a module that it loads. */
 export function builtBy(load: () => unknown): { source: string; flags: string }[] {
   const built: RegExp[] = [];
   const { RegExp: original } = globalThis;
@@ -73,7 +73,7 @@ function isRegExp(node: ts.Expression): boolean {
   return ts.isIdentifier(node) && node.text === 'RegExp';
 }
 
-/** The text of constants, joined by `+` or in a template without places to fill. */
+/** The text of constants, joined by `+` or in a template without placeholders. */
 function constantOf(node: ts.Expression | undefined): string | undefined {
   if (node === undefined) return undefined;
   if (ts.isStringLiteralLike(node)) return node.text;

@@ -7,7 +7,7 @@ const FIRST_MS = 1;
 const SECOND_LENGTH = 8_000;
 const SECOND_MS = 10;
 
-/** Characters that most expressions tell apart; those that an expression names are tried as well. */
+/** Characters that most expressions distinguish; those that an expression names are tried as well. */
 const USUAL = ['a', '0', ' ', '\t', '.', '-', '"', '\\', ':', '/'];
 const MOST_NAMED = 6;
 
@@ -19,8 +19,8 @@ export interface Slow {
 
 /**
  * Why an expression takes more than linear time for some text: what its structure shows (two quantifiers that trade
- * characters, one that contains itself, one that is tried again at each place), and what repeating one or two characters
- * takes when it is run.
+ * characters, one that contains itself, one that is tried again at each place), or how long one or two repeated
+ * characters take when it runs.
  * @param source of the expression
  * @param flags of the expression
  * @returns undefined when nothing was found

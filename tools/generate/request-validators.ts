@@ -1,17 +1,19 @@
 import type { Ajv, AnySchemaObject } from 'ajv';
 import { type Document, OpenAPIBackend, ValidationContext } from 'openapi-backend';
+import { constraintsOf } from './constraints.ts';
 import { type Contract, operationsOf } from './document.ts';
-import { constraintsOf, sourceAjv } from './schema.ts';
+import { sourceAjv } from './schema.ts';
 import { BANNER, type Section, endingEarly, standaloneModule } from './standalone.ts';
 
-/** More than a problem lists; each item of a list may have several that come to the same. */
+/** More than a problem lists; an item of a list may have several errors that are reported as one. */
 const FAULTS_OF_A_LOOP = 1000;
 
 /** The two kinds of schema that openapi-backend compiles for a request, with the ajv options that differ. */
 function sections() {
   return {
     [ValidationContext.RequestBody]: { name: 'bodies', ajv: sourceAjv(), refs: {}, drop: ['default'] },
-    // Numbers in a query are read before validation (src/http/query.ts): ajv would take 1e400 for one. A default in the contract is then the only one: the handler sees it filled in.
+    // The service reads numbers in a query before validation (src/http/contract/query.ts): ajv would accept 1e400.
+    // So the default in the contract is the only one, and the handler sees it filled in.
     [ValidationContext.Params]: {
       name: 'parameters',
       ajv: sourceAjv({ useDefaults: true }),
@@ -22,8 +24,8 @@ function sections() {
 }
 
 /**
- * Compiles the request validators as openapi-backend would at start: the library builds its own schemas, handed to an
- * ajv that records them.
+ * Compiles the request validators as openapi-backend would at start: the library builds its own schemas and passes
+ * them to an ajv that records them.
  */
 export async function requestValidators(contract: Contract): Promise<string> {
   const parts = sections();

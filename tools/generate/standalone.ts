@@ -16,7 +16,7 @@ export interface Section {
 
 /**
  * An ES module with the validators of several ajv instances. Each gets a scope of its own, because ajv numbers its
- * names anew for each instance; the modules that they `require` become one import each.
+ * names separately for each instance; the modules that they `require` become one import each.
  */
 export function standaloneModule(sections: readonly Section[], exports: string): string {
   const modules = new Map<string, string>();
@@ -41,8 +41,8 @@ const LOOP = /^for\((?:let i\d+=0; i\d+<len\d+; i\d+\+\+|const \w+ in \w+)\)\{$/
 const SEARCH = /^for\(;i\d+--;\)\{$/gm;
 
 /**
- * Has each loop of compiled validators end after so many faults: with `allErrors` they would collect one for each item of
- * the largest body. Faults are counted from where the loop begins, so that one that was cut short has always found some.
+ * Makes each loop of compiled validators end after this many faults: with `allErrors` they would collect one for
+ * each item of the largest body. Faults are counted from where the loop begins, so a loop cut short has found some.
  * @throws Error for a loop of an unknown form, such as the search in a list of objects, which is quadratic
  */
 export function endingEarly(source: string, faults: number): string {

@@ -21,9 +21,9 @@ struct Member;
 struct Json {
     std::variant<std::nullptr_t, bool, double, std::string, std::vector<Json>, std::vector<Member>> value;
 
-    /// The member of an object; nullptr where there is none.
+    /// The member of an object; nullptr when it is absent.
     inline const Json* find(std::string_view name) const;
-    /// A member that is a string; `otherwise` where it is absent or no string.
+    /// A member that is a string; `otherwise` when it is absent or not a string.
     inline std::string text(std::string_view name, std::string otherwise = "") const;
 };
 
@@ -48,7 +48,7 @@ std::string Json::text(std::string_view name, std::string otherwise) const {
     return string ? *string : otherwise;
 }
 
-/// Parses one JSON text; throws std::invalid_argument when it is none.
+/// Parses one JSON text; throws std::invalid_argument when it is not JSON.
 class JsonParser {
 public:
     static Json parse(std::string_view text) {
@@ -192,7 +192,7 @@ private:
     }
 };
 
-/// A number as ECMAScript writes it, which is what JCS wants.
+/// A number as ECMAScript writes it, which JCS requires.
 inline std::string canonicalNumber(double value) {
     if (!std::isfinite(value)) throw std::invalid_argument("number out of range");
     if (value == 0) return "0";
@@ -226,7 +226,7 @@ inline std::string canonicalString(std::string_view text) {
     return quoted + '"';
 }
 
-/// Whether a name comes before another by UTF-16 code units, which is the order that JCS wants. UTF-8 bytes have
+/// Whether a name comes before another by UTF-16 code units, the order that JCS requires. UTF-8 bytes have
 /// it too, but for U+E000 to U+FFFF (lead bytes EE, EF): they come after the surrogates of what is beyond (F0 to F4).
 inline bool utf16Less(const std::string& left, const std::string& right) {
     const auto rank = [](char c) {

@@ -27,9 +27,9 @@ struct LatchkeyError : std::runtime_error {
           retryAfter(retryAfter) {}
     std::string code;
     Json answer;
-    /// Nothing was decided: the service was not reached, or had no time. It may be tried again.
+    /// Nothing was decided: the service was unreachable or overloaded. The call can be retried.
     bool undecided;
-    /// `Retry-After` in seconds, as whoever answered wishes, 0 when absent: nobody has signed it.
+    /// `Retry-After` in seconds, 0 when absent. It is not signed.
     double retryAfter;
 };
 
@@ -57,14 +57,14 @@ inline std::string sha256(const std::string& data) {
     return toHex({reinterpret_cast<const char*>(digest), size});
 }
 
-/// A request, as the signatures of version 2 cover it: the operationId, such as `loginUserV2`, and the body exactly as it
-/// will be sent.
+/// A request, as the signatures of version 2 cover it: the operationId, such as `loginUserV2`, and the body exactly
+/// as it will be sent.
 struct Request {
     std::string operation;
     std::string body;
 };
 
-/// To be sent with `x-signature-version: 2`.
+/// Send them with `x-signature-version: 2`.
 struct SignatureHeaders {
     std::string signature;  // x-signature
     std::string timestamp;  // x-timestamp
@@ -84,7 +84,8 @@ inline std::string signResponse(const std::string& secret, const Request& reques
                                   nonce + "\n" + canonicalize(result));
 }
 
-/// Checks a response that carries a `signature`, and gives it back without; `nonce` is the one in the body of the request.
+/// Checks the `signature` of a response and returns the response without it; `nonce` is the one in the
+/// body of the request.
 /// Throws LatchkeyError RESPONSE_SIGNATURE_INVALID when the signature is wrong or missing.
 inline Json verifyResponse(const std::string& secret, const Request& request, const std::string& nonce,
                            const Json& answer) {
@@ -98,7 +99,7 @@ inline Json verifyResponse(const std::string& secret, const Request& request, co
         if (given.size() == expected.size() && CRYPTO_memcmp(given.data(), expected.data(), given.size()) == 0)
             return result;
     } catch (const std::invalid_argument&) {
-        // What JCS cannot write, nobody has signed.
+        // The service signs nothing that JCS cannot write.
     }
     throw LatchkeyError("RESPONSE_SIGNATURE_INVALID", "The response is not from the service.", answer);
 }
@@ -123,15 +124,15 @@ public:
         SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
     }
 
-    struct Answer {
+    struct Response {
         int status;
         std::string body;
         double retryAfter;
     };
 
-    /// Throws std::runtime_error when there is no answer within 10 seconds.
-    Answer post(const std::string& path, const SignatureHeaders& headers, const std::string& body) const {
-        // Under HTTP/1.0 an answer ends with its connection and is never sent in chunks.
+    /// Throws std::runtime_error when there is no response within 10 seconds.
+    Response post(const std::string& path, const SignatureHeaders& headers, const std::string& body) const {
+        // Under HTTP/1.0 a response ends with its connection and is never sent in chunks.
         const std::string request = "POST " + path_ + path + " HTTP/1.0\r\nHost: " + authority_ +
                                     "\r\nContent-Type: application/json" +
                                     "\r\nContent-Length: " + std::to_string(body.size()) +
@@ -144,20 +145,20 @@ public:
             if (count > 0) sent += static_cast<std::size_t>(count);
             else if (!mayGoOn(bio.get(), deadline)) throw std::runtime_error("the request could not be sent");
         }
-        std::string answer;
+        std::string response;
         char buffer[4096];
-        // A broken end needs no care: what is missing fails the signature.
+        // An incomplete response fails the check of its signature.
         for (;;) {
             const int count = BIO_read(bio.get(), buffer, sizeof buffer);
-            if (count > 0) answer.append(buffer, static_cast<std::size_t>(count));
+            if (count > 0) response.append(buffer, static_cast<std::size_t>(count));
             else if (!mayGoOn(bio.get(), deadline)) break;
-            if (answer.size() > (1u << 20)) throw std::runtime_error("the answer is too long");
+            if (response.size() > (1u << 20)) throw std::runtime_error("the response is too long");
         }
-        const auto end = answer.find("\r\n\r\n");
+        const auto end = response.find("\r\n\r\n");
         int status = 0;
-        if (end == std::string::npos || std::sscanf(answer.c_str(), "HTTP/1.%*d %3d", &status) != 1)
-            throw std::runtime_error("there was no answer");
-        return {status, answer.substr(end + 4), retryAfterOf(answer.substr(0, end + 2))};
+        if (end == std::string::npos || std::sscanf(response.c_str(), "HTTP/1.%*d %3d", &status) != 1)
+            throw std::runtime_error("there was no response");
+        return {status, response.substr(end + 4), retryAfterOf(response.substr(0, end + 2))};
     }
 
 private:
@@ -170,7 +171,7 @@ private:
     std::string authority_, host_, address_, path_;
     std::unique_ptr<SSL_CTX, Free> context_;
 
-    /// In whole seconds; 0 for another form or none.
+    /// In whole seconds; 0 when it is absent or has another form.
     static double retryAfterOf(std::string head) {
         for (auto& c : head)
             if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -193,7 +194,7 @@ private:
             if (!SSL_set_tlsext_host_name(ssl, host_.c_str()) || !SSL_set1_host(ssl, host_.c_str()))
                 throw std::runtime_error("TLS failed");
         }
-        // Not blocking, so that the deadline holds.
+        // Not blocking, so that the deadline is kept.
         BIO_set_nbio(bio.get(), 1);
         while (BIO_do_connect(bio.get()) != 1)
             if (!mayGoOn(bio.get(), deadline)) throw std::runtime_error("no connection to " + address_);
@@ -210,15 +211,15 @@ public:
     Latchkey(const std::string& baseUrl, std::string appId, std::string secret)
         : http_(baseUrl), appId_(std::move(appId)), secret_(std::move(secret)) {}
 
-    /// Gives the `token` of the session and `expires_at`.
+    /// Returns the `token` of the session and `expires_at`.
     Json login(const std::string& username, const std::string& password, const std::string& hwid) {
         return call("login", "loginUserV2", {{"username", {username}}, {"password", {password}}, {"hwid", {hwid}}});
     }
-    /// Gives the `token` of the session and `expires_at`.
+    /// Returns the `token` of the session and `expires_at`.
     Json loginLicense(const std::string& licenseKey, const std::string& hwid) {
         return call("login-license", "loginWithLicense", {{"license_key", {licenseKey}}, {"hwid", {hwid}}});
     }
-    /// Gives the user of the session; whatever is not valid throws. An empty `hwid` is not sent.
+    /// Returns the user of the session; throws when the session is not valid. An empty `hwid` is not sent.
     Json verifySession(const std::string& token, const std::string& hwid = "") {
         Object fields{{"token", {token}}};
         if (!hwid.empty()) fields.push_back({"hwid", {hwid}});
@@ -234,7 +235,7 @@ public:
 private:
     Http http_;
     std::string appId_, secret_;
-    /// By how many milliseconds the machine's clock is behind the service's.
+    /// How many milliseconds the machine's clock is behind the service's.
     long long offset_ = 0;
 
     static long long now() {
@@ -259,7 +260,7 @@ private:
             try {
                 problem = parseObject(text);
             } catch (const LatchkeyError&) {
-                // A proxy in between says it in another form.
+                // A proxy in between may send another form.
             }
             throw LatchkeyError(problem.text("code", "UNEXPECTED_ANSWER"), "HTTP " + std::to_string(status), problem,
                                 true, retryAfter);
@@ -267,7 +268,7 @@ private:
         const auto answer = parseObject(text);
         if (status >= 200 && status < 300) {
             auto result = verifyResponse(secret_, request, nonce, answer);
-            // Only what the service has signed proves that the time was its own.
+            // Only a signed response proves that the time was the service's.
             offset_ = offset;
             return result;
         }
@@ -278,7 +279,7 @@ private:
         throw LatchkeyError(code, answer.text("detail", "HTTP " + std::to_string(status)), answer);
     }
 
-    Http::Answer send(const std::string& path, const SignatureHeaders& headers, const std::string& body) const {
+    Http::Response send(const std::string& path, const SignatureHeaders& headers, const std::string& body) const {
         try {
             return http_.post(path, headers, body);
         } catch (const std::runtime_error& error) {
@@ -291,7 +292,7 @@ private:
             auto value = JsonParser::parse(text);
             if (std::holds_alternative<Object>(value.value)) return value;
         } catch (const std::invalid_argument&) {
-            // Told below, as for every other text that is no JSON object.
+            // Reported below, like every other text that is not a JSON object.
         }
         throw LatchkeyError("UNEXPECTED_ANSWER", "The response is not a JSON object.");
     }
@@ -309,54 +310,55 @@ private:
     }
 };
 
-/// Whether a program may run, by the moments at which the service was heard: seconds of a clock that only rises.
+/// Whether a program may run, by the times of its successes in seconds of a monotonic clock.
 class Grace {
 public:
     /// `seconds` is how long the program may run after the last success; a day at most.
     explicit Grace(double seconds) : seconds_(std::min(seconds, 86400.0)) {}
 
-    /// A success that the service has signed.
+    /// A signed success.
     void succeeded(double now) {
-        heard_ = true;
-        heardAt_ = now;
+        succeeded_ = true;
+        succeededAt_ = now;
         failures_ = 0;
     }
-    /// Nothing was decided. Gives the seconds until the next try, 0 when the program may run no longer. `retryAfter` is
-    /// what somebody asks to wait, 0 for nothing; 300 seconds at most are believed.
+    /// Nothing was decided. Returns the seconds until the next attempt, 0 when the program may no longer run.
+    /// `retryAfter` is that of the response, 0 without one; 300 seconds at most count.
     double unreachable(double now, double retryAfter = 0) {
         failures_ = std::min(failures_ + 1, 10);
         const double wait = std::min(retryAfter > 0 ? retryAfter : 5.0 * (1 << (failures_ - 1)), 300.0);
-        return mayRun(now) ? std::min(wait, heardAt_ + seconds_ - now) : 0;
+        return mayRun(now) ? std::min(wait, succeededAt_ + seconds_ - now) : 0;
     }
-    /// A refusal, or a response that is not from the service: from now on nothing revives the session.
-    void refused() { over_ = true; }
-    bool mayRun(double now) const { return !over_ && heard_ && now - heardAt_ < seconds_; }
+    /// A refusal, or a response that is not from the service: nothing revives the session afterwards.
+    void refused() { ended_ = true; }
+    bool mayRun(double now) const { return !ended_ && succeeded_ && now - succeededAt_ < seconds_; }
 
 private:
-    double seconds_, heardAt_ = 0;
+    double seconds_, succeededAt_ = 0;
     int failures_ = 0;
-    bool heard_ = false, over_ = false;
+    bool succeeded_ = false, ended_ = false;
 };
 
-/// Keeps a program to its session. It may run from the first signed success on, and never before.
+/// Ties a program to its session. It may run after the first signed success, never before.
 class Guard {
 public:
-    /// `graceSeconds` is how long the program runs on while the service cannot be reached.
+    /// `graceSeconds` is how long the program continues while the service is unreachable.
     Guard(Latchkey& latchkey, std::string token, std::string hwid, double graceSeconds = 1800)
         : latchkey_(latchkey), token_(std::move(token)), hwid_(std::move(hwid)), grace_(graceSeconds) {}
 
-    /// Whether the program may run now: ask before whatever it protects.
+    /// Whether the program may run now. Check it before everything that you protect.
     bool mayRun() const { return grace_.mayRun(monotonicSeconds()); }
 
-    /// Verifies the session: first at the start, and then whenever the time is over that the last call gave.
-    /// Gives the seconds until the next check: 5 to 15 minutes after a success, less while the service cannot be reached.
-    /// Throws when the program may not start, or may run no longer.
+    /// Verifies the session: at the start, and again after the seconds that the last call returned.
+    /// Returns the seconds until the next check: 5 to 15 minutes after a success, less while the service
+    /// is unreachable.
+    /// Throws when the program may not start or continue.
     double check() {
         try {
-            // Before the request: a response that is held back gives no time.
-            const auto asked = monotonicSeconds();
+            // Taken before the request, so that a delayed response gains no time.
+            const auto sentAt = monotonicSeconds();
             latchkey_.verifySession(token_, hwid_);
-            grace_.succeeded(asked);
+            grace_.succeeded(sentAt);
         } catch (const LatchkeyError& error) {
             if (!error.undecided) {
                 grace_.refused();
@@ -376,7 +378,7 @@ private:
     std::string token_, hwid_;
     Grace grace_;
 
-    /// The system's clock can be set back, this one cannot.
+    /// Unlike the system's clock, this one cannot be set back.
     static double monotonicSeconds() {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }

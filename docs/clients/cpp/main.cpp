@@ -30,11 +30,13 @@ static void checkGrace(const Json& vector) {
         const auto fail = [&](const std::string& what) { throw std::runtime_error(vector.text("name") + ": " + what); };
         if (event == "success") grace.succeeded(at);
         if (event == "refused") grace.refused();
-        if (event == "unreachable" && std::abs(grace.unreachable(at, numberOf(step, "retry_after")) - numberOf(step, "wait")) > 1e-9)
-            fail("another wait");
+        if (event == "unreachable") {
+            const auto wait = grace.unreachable(at, numberOf(step, "retry_after"));
+            if (std::abs(wait - numberOf(step, "wait")) > 1e-9) fail("wrong wait");
+        }
         const auto* member = step.find("may_run");
         const auto* mayRun = member ? std::get_if<bool>(&member->value) : nullptr;
-        if (!mayRun || grace.mayRun(at) != *mayRun) fail("not so");
+        if (!mayRun || grace.mayRun(at) != *mayRun) fail("wrong may_run");
     }
 }
 
@@ -86,7 +88,7 @@ static void guard(Latchkey& client, const std::string& token, const std::string&
     Guard guarded(client, token, hwid);
     for (int check = 0; check <= checks; ++check) {
         const auto wait = guarded.check();
-        std::cout << (check == 0 ? "started" : "goes on") << ": next check in " << static_cast<long>(std::ceil(wait))
+        std::cout << (check == 0 ? "started" : "continues") << ": next check in " << static_cast<long>(std::ceil(wait))
                   << " s" << std::endl;
     }
 }

@@ -17,7 +17,8 @@ namespace LatchkeyClient
     public sealed class LatchkeyException : Exception
     {
         public LatchkeyException(
-            string code, string message, JsonElement answer = default, bool undecided = false, double? retryAfter = null)
+            string code, string message, JsonElement answer = default, bool undecided = false,
+            double? retryAfter = null)
             : base(message)
         {
             Code = code;
@@ -28,13 +29,13 @@ namespace LatchkeyClient
 
         public string Code { get; }
 
-        /// <summary>The body of the service's answer; undefined where there was none.</summary>
+        /// <summary>The body of the response; undefined without one.</summary>
         public JsonElement Answer { get; }
 
-        /// <summary>Nothing was decided: the service was not reached, or had no time. It may be tried again.</summary>
+        /// <summary>Nothing was decided: the service was unreachable or overloaded. The call can be retried.</summary>
         public bool Undecided { get; }
 
-        /// <summary><c>Retry-After</c> in seconds, as whoever answered wishes: nobody has signed it.</summary>
+        /// <summary><c>Retry-After</c> in seconds. It is not signed.</summary>
         public double? RetryAfter { get; }
     }
 
@@ -89,7 +90,7 @@ namespace LatchkeyClient
             }
             catch (InvalidOperationException)
             {
-                // What JCS cannot write, nobody has signed.
+                // The service signs nothing that JCS cannot write.
             }
             const string message = "The response is not from the service.";
             throw new LatchkeyException("RESPONSE_SIGNATURE_INVALID", message, answer);
@@ -113,7 +114,7 @@ namespace LatchkeyClient
             }
         }
 
-        /// <summary>Ordinal comparison is that of UTF-16 code units, which is the order that JCS wants.</summary>
+        /// <summary>Ordinal comparison is that of UTF-16 code units, the order that JCS requires.</summary>
         private static string CanonicalObject(IEnumerable<JsonProperty> members) =>
             "{" + string.Join(",", members
                 .OrderBy(member => member.Name, StringComparer.Ordinal)
@@ -139,7 +140,7 @@ namespace LatchkeyClient
             return quoted.Append('"').ToString();
         }
 
-        /// <summary>A number as ECMAScript writes it, which is what JCS wants.</summary>
+        /// <summary>A number as ECMAScript writes it, which JCS requires.</summary>
         private static string Number(double value)
         {
             if (!double.IsFinite(value)) throw new InvalidOperationException("number out of range");
@@ -178,7 +179,7 @@ namespace LatchkeyClient
         private readonly string _appId;
         private readonly string _secret;
 
-        /// <summary>By how many milliseconds the machine's clock is behind the service's.</summary>
+        /// <summary>How many milliseconds the machine's clock is behind the service's.</summary>
         private long _offset;
 
         /// <param name="baseUrl">Such as <c>https://auth.example.com</c>.</param>
@@ -197,7 +198,7 @@ namespace LatchkeyClient
         public Task<JsonElement> LoginLicense(string licenseKey, string hwid) => Call("login-license",
             new Dictionary<string, string> { ["license_key"] = licenseKey, ["hwid"] = hwid });
 
-        /// <summary>Gives the user of the session; whatever is not valid throws.</summary>
+        /// <summary>Returns the user of the session; throws when the session is not valid.</summary>
         public async Task<JsonElement> VerifySession(string token, string hwid = null)
         {
             var fields = new Dictionary<string, string> { ["token"] = token };
@@ -245,7 +246,7 @@ namespace LatchkeyClient
             if (status >= 200 && status < 300)
             {
                 var result = Signatures.VerifyResponse(_secret, operation, body, nonce, answer);
-                // Only what the service has signed proves that the time was its own.
+                // Only a signed response proves that the time was the service's.
                 _offset = offset;
                 return result;
             }
@@ -293,7 +294,7 @@ namespace LatchkeyClient
             }
             catch (LatchkeyException)
             {
-                // A proxy in between says it in another form.
+                // A proxy in between may send another form.
                 return null;
             }
         }
@@ -310,20 +311,19 @@ namespace LatchkeyClient
             }
             catch (JsonException)
             {
-                // Told below, as for every other text that is no JSON object.
+                // Reported below, like every other text that is not a JSON object.
             }
             throw new LatchkeyException("UNEXPECTED_ANSWER", "The response is not a JSON object.");
         }
     }
 
-    /// <summary>Whether a program may run, by the moments at which the service was heard: seconds of a clock that only
-    /// rises.</summary>
+    /// <summary>Whether a program may run, by the times of its successes in seconds of a monotonic clock.</summary>
     public sealed class Grace
     {
         private readonly double _seconds;
-        private double? _heardAt;
+        private double? _succeededAt;
         private int _failures;
-        private bool _over;
+        private bool _ended;
 
         /// <param name="seconds">How long the program may run after the last success; a day at most.</param>
         public Grace(double seconds)
@@ -331,30 +331,30 @@ namespace LatchkeyClient
             _seconds = Math.Min(seconds, 86400);
         }
 
-        /// <summary>A success that the service has signed.</summary>
+        /// <summary>A signed success.</summary>
         public void Succeeded(double now)
         {
-            _heardAt = now;
+            _succeededAt = now;
             _failures = 0;
         }
 
-        /// <summary>Nothing was decided. Gives the seconds until the next try, 0 when the program may run no
-        /// longer.</summary>
-        /// <param name="retryAfter">Seconds that somebody asks to wait; 300 at most are believed.</param>
+        /// <summary>Nothing was decided. Returns the seconds until the next attempt, 0 when the program may no longer
+        /// run.</summary>
+        /// <param name="retryAfter"><c>Retry-After</c> of the response; 300 seconds at most count.</param>
         public double Unreachable(double now, double? retryAfter = null)
         {
             _failures = Math.Min(_failures + 1, 10);
-            var asked = retryAfter > 0 ? retryAfter.Value : 5.0 * (1 << (_failures - 1));
-            return MayRun(now) ? Math.Min(Math.Min(asked, 300), _heardAt.Value + _seconds - now) : 0;
+            var wait = retryAfter > 0 ? retryAfter.Value : 5.0 * (1 << (_failures - 1));
+            return MayRun(now) ? Math.Min(Math.Min(wait, 300), _succeededAt.Value + _seconds - now) : 0;
         }
 
         /// <summary>A refusal, or a response that is not from the service: nothing revives the session.</summary>
-        public void Refused() => _over = true;
+        public void Refused() => _ended = true;
 
-        public bool MayRun(double now) => !_over && _heardAt.HasValue && now - _heardAt.Value < _seconds;
+        public bool MayRun(double now) => !_ended && _succeededAt.HasValue && now - _succeededAt.Value < _seconds;
     }
 
-    /// <summary>Keeps a program to its session. It may run from the first signed success on, and never before.</summary>
+    /// <summary>Ties a program to its session. It may run after the first signed success, never before.</summary>
     public sealed class Guard
     {
         private readonly Latchkey _latchkey;
@@ -362,7 +362,7 @@ namespace LatchkeyClient
         private readonly string _hwid;
         private readonly Grace _grace;
 
-        /// <param name="graceSeconds">How long the program runs on while the service cannot be reached.</param>
+        /// <param name="graceSeconds">How long the program continues while the service is unreachable.</param>
         public Guard(Latchkey latchkey, string token, string hwid, double graceSeconds = 1800)
         {
             _latchkey = latchkey;
@@ -371,21 +371,21 @@ namespace LatchkeyClient
             _grace = new Grace(graceSeconds);
         }
 
-        /// <summary>Whether the program may run now: ask before whatever it protects.</summary>
+        /// <summary>Whether the program may run now. Check it before everything that you protect.</summary>
         public bool MayRun => _grace.MayRun(MonotonicSeconds());
 
-        /// <summary>Verifies the session: first at the start, and then whenever the time is over that the last call
-        /// gave. Gives the seconds until the next check: 5 to 15 minutes after a success, less while the service cannot
-        /// be reached.</summary>
-        /// <exception cref="LatchkeyException">The program may not start, or may run no longer.</exception>
+        /// <summary>Verifies the session: at the start, and again after the seconds that the last call returned.
+        /// Returns the seconds until the next check: 5 to 15 minutes after a success, less while the service is
+        /// unreachable.</summary>
+        /// <exception cref="LatchkeyException">The program may not start or continue.</exception>
         public async Task<double> Check()
         {
             try
             {
-                // Before the request: a response that is held back gives no time.
-                var asked = MonotonicSeconds();
+                // Taken before the request, so that a delayed response gains no time.
+                var sentAt = MonotonicSeconds();
                 await _latchkey.VerifySession(_token, _hwid).ConfigureAwait(false);
-                _grace.Succeeded(asked);
+                _grace.Succeeded(sentAt);
                 return RandomNumberGenerator.GetInt32(300, 901);
             }
             catch (LatchkeyException error)
@@ -401,7 +401,7 @@ namespace LatchkeyClient
             }
         }
 
-        /// <summary>The system's clock can be set back, this one cannot.</summary>
+        /// <summary>Unlike the system's clock, this one cannot be set back.</summary>
         private static double MonotonicSeconds() => (double)Stopwatch.GetTimestamp() / Stopwatch.Frequency;
     }
 }

@@ -102,13 +102,14 @@ namespace LatchkeyClient
                         grace.Refused();
                         break;
                     case "unreachable":
-                        var asked = step.TryGetProperty("retry_after", out var found) ? found.GetDouble() : (double?)null;
-                        if (grace.Unreachable(at, asked) != step.GetProperty("wait").GetDouble())
-                            throw new InvalidDataException(name + ": another wait");
+                        var retryAfter = step.TryGetProperty("retry_after", out var found)
+                            ? found.GetDouble() : (double?)null;
+                        if (grace.Unreachable(at, retryAfter) != step.GetProperty("wait").GetDouble())
+                            throw new InvalidDataException(name + ": wrong wait");
                         break;
                 }
                 if (grace.MayRun(at) != step.GetProperty("may_run").GetBoolean())
-                    throw new InvalidDataException(name + ": not so");
+                    throw new InvalidDataException(name + ": wrong may_run");
             }
         }
 
@@ -117,7 +118,8 @@ namespace LatchkeyClient
             for (var check = 0; check <= checks; check++)
             {
                 var wait = await guard.Check();
-                Console.WriteLine((check == 0 ? "started" : "goes on") + ": next check in " + Math.Ceiling(wait) + " s");
+                Console.WriteLine(
+                    (check == 0 ? "started" : "continues") + ": next check in " + Math.Ceiling(wait) + " s");
             }
         }
 

@@ -17,8 +17,8 @@ from decimal import Decimal
 class LatchkeyError(Exception):
     """A refusal: `code` is the service's or one of the client's own (see README.md), `answer` the body.
 
-    `undecided`: nothing was decided, since the service was not reached or had no time. `retry_after` is `Retry-After` in
-    seconds, as whoever answered wishes: nobody has signed it.
+    `undecided`: nothing was decided, because the service was unreachable or overloaded. `retry_after` is `Retry-After`
+    in seconds. It is not signed.
     """
 
     def __init__(self, code, message, answer=None, undecided=False, retry_after=None):
@@ -29,7 +29,7 @@ class LatchkeyError(Exception):
         self.retry_after = retry_after
 
 
-# The calls by the last part of their path, and the operationId that their signatures name.
+# The last part of each call's path, and the operationId in its signatures.
 _OPERATIONS = {
     "login": "loginUserV2",
     "login-license": "loginWithLicense",
@@ -60,7 +60,7 @@ def sign_request(secret, operation, body, timestamp):
 
 
 def _number(value):
-    """A number as ECMAScript writes it, which is what JCS wants."""
+    """A number as ECMAScript writes it, which JCS requires."""
     value = float(value)
     if not math.isfinite(value):
         raise ValueError("number out of range")
@@ -102,7 +102,7 @@ def sign_response(secret, operation, body, nonce, result):
 
 
 def verify_response(secret, operation, body, nonce, answer):
-    """Checks a response that carries a `signature`, and gives it back without.
+    """Checks the `signature` of a response and returns the response without it.
 
     `operation`, `body` and `nonce` are those of the request.
     Raises LatchkeyError RESPONSE_SIGNATURE_INVALID when the signature is wrong or missing.
@@ -113,7 +113,7 @@ def verify_response(secret, operation, body, nonce, answer):
         if hmac.compare_digest(str(answer.get("signature")).encode(), expected.encode()):
             return result
     except (ValueError, OverflowError, RecursionError):
-        pass  # What JCS cannot write, nobody has signed.
+        pass  # The service signs nothing that JCS cannot write.
     raise LatchkeyError("RESPONSE_SIGNATURE_INVALID", "The response is not from the service.", answer)
 
 
@@ -126,7 +126,7 @@ def _parse_object(text):
         if isinstance(value, dict):
             return value
     except (ValueError, RecursionError):
-        pass  # Told below, as for every other text that is no JSON object.
+        pass  # Reported below, like every other text that is not a JSON object.
     raise LatchkeyError("UNEXPECTED_ANSWER", "The response is not a JSON object.")
 
 
@@ -140,19 +140,19 @@ class Latchkey:
         self._base = base_url.rstrip("/") + "/api/v2/client/"
         self._app_id = app_id
         self._secret = secret
-        self._offset = 0  # By how many milliseconds the machine's clock is behind the service's.
+        self._offset = 0  # How many milliseconds the machine's clock is behind the service's.
         self._http = urllib.request.build_opener(_NoRedirects)
 
     def login(self, username, password, hwid):
-        """Gives the `token` of the session and `expires_at`."""
+        """Returns the `token` of the session and `expires_at`."""
         return self._call("login", {"username": username, "password": password, "hwid": hwid})
 
     def login_license(self, license_key, hwid):
-        """Gives the `token` of the session and `expires_at`."""
+        """Returns the `token` of the session and `expires_at`."""
         return self._call("login-license", {"license_key": license_key, "hwid": hwid})
 
     def verify_session(self, token, hwid=None):
-        """Gives the user of the session; whatever is not valid raises."""
+        """Returns the user of the session; raises when the session is not valid."""
         fields = {"token": token} if hwid is None else {"token": token, "hwid": hwid}
         result = self._call("verify-session", fields)
         if result.get("valid") is not True:
@@ -180,7 +180,7 @@ class Latchkey:
         answer = _parse_object(text)
         if 200 <= status < 300:
             result = verify_response(self._secret, operation, body, nonce, answer)
-            # Only what the service has signed proves that the time was its own.
+            # Only a signed response proves that the time was the service's.
             self._offset = offset
             return result
         code, server_time = answer.get("code"), answer.get("server_time")
@@ -188,7 +188,7 @@ class Latchkey:
             try:
                 present = datetime.fromisoformat(server_time.replace("Z", "+00:00")).timestamp()
             except (ValueError, OverflowError):
-                raise LatchkeyError("UNEXPECTED_ANSWER", "The time of the service is none.", answer) from None
+                raise LatchkeyError("UNEXPECTED_ANSWER", "The time of the service is not valid.", answer) from None
             return self._call(call, fields, int((present - time.time()) * 1000))
         if not isinstance(code, str):
             raise LatchkeyError("UNEXPECTED_ANSWER", "HTTP %d" % status, answer)
@@ -210,56 +210,57 @@ class Latchkey:
 
 
 class Grace:
-    """Whether a program may run, by the moments at which the service was heard: seconds of a clock that only rises."""
+    """Whether a program may run, by the times of its successes in seconds of a monotonic clock."""
 
     def __init__(self, seconds):
         """`seconds` is how long the program may run after the last success; a day at most."""
         self._seconds = min(seconds, 86400)
-        self._heard_at = None
+        self._succeeded_at = None
         self._failures = 0
-        self._over = False
+        self._ended = False
 
     def succeeded(self, now):
-        """A success that the service has signed."""
-        self._heard_at, self._failures = now, 0
+        """A signed success."""
+        self._succeeded_at, self._failures = now, 0
 
     def unreachable(self, now, retry_after=None):
-        """Nothing was decided. Gives the seconds until the next try, 0 when the program may run no longer.
+        """Nothing was decided. Returns the seconds until the next attempt, 0 when the program may no longer run.
 
-        `retry_after` is what somebody asks to wait; 300 seconds at most are believed.
+        `retry_after` is that of the response; 300 seconds at most count.
         """
         self._failures = min(self._failures + 1, 10)
         wait = min(retry_after or 5 * 2 ** (self._failures - 1), 300)
-        return min(wait, self._heard_at + self._seconds - now) if self.may_run(now) else 0
+        return min(wait, self._succeeded_at + self._seconds - now) if self.may_run(now) else 0
 
     def refused(self):
-        """A refusal, or a response that is not from the service: from now on nothing revives the session."""
-        self._over = True
+        """A refusal, or a response that is not from the service: nothing revives the session afterwards."""
+        self._ended = True
 
     def may_run(self, now):
-        return not self._over and self._heard_at is not None and now - self._heard_at < self._seconds
+        return not self._ended and self._succeeded_at is not None and now - self._succeeded_at < self._seconds
 
 
 class Guard:
-    """Keeps a program to its session. It may run from the first signed success on, and never before."""
+    """Ties a program to its session. It may run after the first signed success, never before."""
 
     def __init__(self, latchkey, token, hwid, grace_seconds=1800):
-        """`grace_seconds` is how long the program runs on while the service cannot be reached."""
+        """`grace_seconds` is how long the program continues while the service is unreachable."""
         self._latchkey, self._token, self._hwid = latchkey, token, hwid
         self._grace = Grace(grace_seconds)
 
     def may_run(self):
-        """Whether the program may run now: ask before whatever it protects."""
+        """Whether the program may run now. Check it before everything that you protect."""
         return self._grace.may_run(time.monotonic())
 
     def check(self):
-        """Verifies the session: first at the start, and then whenever the time is over that the last call gave.
+        """Verifies the session: at the start, and again after the seconds that the last call returned.
 
-        Gives the seconds until the next check: 5 to 15 minutes after a success, less while the service cannot be
-        reached. Raises LatchkeyError when the program may not start, or may run no longer.
+        Returns the seconds until the next check: 5 to 15 minutes after a success, less while the service is
+        unreachable. Raises LatchkeyError when the program may not start or continue.
         """
-        # Before the request: a response that is held back gives no time. The system's clock can be set back, this cannot.
-        asked = time.monotonic()
+        # Taken before the request, so that a delayed response gains no time. Unlike the system's clock, this one
+        # cannot be set back.
+        sent_at = time.monotonic()
         try:
             self._latchkey.verify_session(self._token, self._hwid)
         except LatchkeyError as error:
@@ -270,7 +271,7 @@ class Guard:
             if wait == 0:
                 raise
             return wait
-        self._grace.succeeded(asked)
+        self._grace.succeeded(sent_at)
         return 300 + secrets.randbelow(601)
 
 
@@ -305,9 +306,9 @@ def check_vectors(path):
             if event == "refused":
                 grace.refused()
             if event == "unreachable" and grace.unreachable(at, step.get("retry_after")) != step["wait"]:
-                raise ValueError("%s: another wait at %s" % (vector["name"], at))
+                raise ValueError("%s: wrong wait at %s" % (vector["name"], at))
             if grace.may_run(at) is not step["may_run"]:
-                raise ValueError("%s: not so at %s" % (vector["name"], at))
+                raise ValueError("%s: wrong may_run at %s" % (vector["name"], at))
     print("%d vectors agree" % len(vectors))
 
 
@@ -315,7 +316,7 @@ def guard(latchkey, token, hwid, checks):
     guarded = Guard(latchkey, token, hwid)
     for check in range(int(checks) + 1):
         wait = guarded.check()
-        print("%s: next check in %d s" % ("goes on" if check else "started", math.ceil(wait)))
+        print("%s: next check in %d s" % ("continues" if check else "started", math.ceil(wait)))
 
 
 def demo(latchkey, session, hwid):

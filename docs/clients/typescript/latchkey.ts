@@ -10,9 +10,9 @@ export class LatchkeyError extends Error {
   readonly code: string;
   /** The body of the response, where there was one. */
   readonly answer: JsonObject;
-  /** Nothing was decided: the service was not reached, or had no time. It may be tried again. */
+  /** Nothing was decided: the service was unreachable or overloaded. The call can be retried. */
   readonly undecided: boolean;
-  /** `Retry-After` in seconds, as whoever answered wishes: nobody has signed it. */
+  /** `Retry-After` in seconds. It is not signed. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -30,7 +30,7 @@ export class LatchkeyError extends Error {
   }
 }
 
-/** The calls by the last part of their path, and the operationId that their signatures name. */
+/** The last part of each call's path, and the operationId in its signatures. */
 const OPERATIONS = {
   login: 'loginUserV2',
   'login-license': 'loginWithLicense',
@@ -66,7 +66,7 @@ export function signRequest(secret: string, { operation, body }: Request, timest
 export function canonicalize(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
-    // JavaScript compares strings by UTF-16 code units, which is the order that JCS wants.
+    // JavaScript compares strings by UTF-16 code units, the order that JCS requires.
     const names = Object.keys(value).sort();
     return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalize(value[name]!)}`).join(',')}}`;
   }
@@ -87,7 +87,7 @@ export function signResponse(secret: string, request: Request, nonce: string, re
 }
 
 /**
- * Checks a response that carries a `signature`, and gives it back without.
+ * Checks the `signature` of a response and returns the response without it.
  * @param request the one that it responds to
  * @param nonce the one in the body of the request
  * @throws LatchkeyError RESPONSE_SIGNATURE_INVALID when it is wrong or missing
@@ -104,7 +104,7 @@ export function verifyResponse(
     const expected = Buffer.from(signResponse(secret, request, nonce, result));
     if (given.length === expected.length && timingSafeEqual(given, expected)) return result;
   } catch (error) {
-    // What JCS cannot write, nobody has signed.
+    // The service signs nothing that JCS cannot write.
     if (!(error instanceof RangeError)) throw error;
   }
   throw new LatchkeyError('RESPONSE_SIGNATURE_INVALID', 'The response is not from the service.', answer);
@@ -115,7 +115,7 @@ function parseObject(text: string, otherwise?: () => JsonObject): JsonObject {
     const value = JSON.parse(text) as Json;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below, as for every other text that is no JSON object.
+    // Reported below, like every other text that is not a JSON object.
   }
   if (otherwise) return otherwise();
   throw new LatchkeyError('UNEXPECTED_ANSWER', 'The response is not a JSON object.');
@@ -125,7 +125,7 @@ export class Latchkey {
   readonly #base: string;
   readonly #appId: string;
   readonly #secret: string;
-  /** By how many milliseconds the machine's clock is behind the service's. */
+  /** How many milliseconds the machine's clock is behind the service's. */
   #offset = 0;
 
   /** @param baseUrl such as `https://auth.example.com` */
@@ -145,7 +145,7 @@ export class Latchkey {
     return this.#call('login-license', { license_key: licenseKey, hwid });
   }
 
-  /** @returns the user of the session; whatever is not valid throws */
+  /** @returns the user of the session; throws when the session is not valid */
   async verifySession(token: string, hwid?: string): Promise<JsonObject> {
     const result = await this.#call('verify-session', { token, hwid });
     if (result['valid'] === true) return result;
@@ -176,7 +176,7 @@ export class Latchkey {
     const answer = parseObject(text);
     if (status >= 200 && status < 300) {
       const result = verifyResponse(this.#secret, request, nonce, answer);
-      // Only what the service has signed proves that the time was its own.
+      // Only a signed response proves that the time was the service's.
       this.#offset = correction ?? this.#offset;
       return result;
     }
@@ -205,53 +205,53 @@ export class Latchkey {
   }
 }
 
-/** Whether a program may run, by the moments at which the service was heard: seconds of a clock that only rises. */
+/** Whether a program may run, by the times of its successes in seconds of a monotonic clock. */
 export class Grace {
   readonly #seconds: number;
-  #heardAt: number | undefined;
+  #succeededAt: number | undefined;
   #failures = 0;
-  #over = false;
+  #ended = false;
 
   /** @param seconds how long the program may run after the last success; a day at most */
   constructor(seconds: number) {
     this.#seconds = Math.min(seconds, 86_400);
   }
 
-  /** A success that the service has signed. */
+  /** A signed success. */
   succeeded(now: number): void {
-    this.#heardAt = now;
+    this.#succeededAt = now;
     this.#failures = 0;
   }
 
   /**
    * Nothing was decided.
-   * @param retryAfter seconds that somebody asks to wait; 300 at most are believed
-   * @returns seconds until the next try, 0 when the program may run no longer
+   * @param retryAfter `Retry-After` of the response; 300 seconds at most count
+   * @returns seconds until the next attempt, 0 when the program may no longer run
    */
   unreachable(now: number, retryAfter?: number): number {
     this.#failures = Math.min(this.#failures + 1, 10);
     const wait = Math.min(retryAfter || 5 * 2 ** (this.#failures - 1), 300);
-    return this.mayRun(now) ? Math.min(wait, this.#heardAt! + this.#seconds - now) : 0;
+    return this.mayRun(now) ? Math.min(wait, this.#succeededAt! + this.#seconds - now) : 0;
   }
 
-  /** A refusal, or a response that is not from the service: from now on nothing revives the session. */
+  /** A refusal, or a response that is not from the service: nothing revives the session afterwards. */
   refused(): void {
-    this.#over = true;
+    this.#ended = true;
   }
 
   mayRun(now: number): boolean {
-    return !this.#over && this.#heardAt !== undefined && now - this.#heardAt < this.#seconds;
+    return !this.#ended && this.#succeededAt !== undefined && now - this.#succeededAt < this.#seconds;
   }
 }
 
-/** Keeps a program to its session. It may run from the first signed success on, and never before. */
+/** Ties a program to its session. It may run after the first signed success, never before. */
 export class Guard {
   readonly #latchkey: Latchkey;
   readonly #token: string;
   readonly #hwid: string;
   readonly #grace: Grace;
 
-  /** @param graceSeconds how long the program runs on while the service cannot be reached */
+  /** @param graceSeconds how long the program continues while the service is unreachable */
   constructor(latchkey: Latchkey, token: string, hwid: string, graceSeconds = 1800) {
     this.#latchkey = latchkey;
     this.#token = token;
@@ -259,22 +259,22 @@ export class Guard {
     this.#grace = new Grace(graceSeconds);
   }
 
-  /** Whether the program may run now: ask before whatever it protects. */
+  /** Whether the program may run now. Check it before everything that you protect. */
   mayRun(): boolean {
     return this.#grace.mayRun(monotonicSeconds());
   }
 
   /**
-   * Verifies the session: first at the start, and then whenever the time is over that the last call gave.
-   * @returns seconds until the next check: 5 to 15 minutes after a success, less while the service cannot be reached
-   * @throws LatchkeyError when the program may not start, or may run no longer
+   * Verifies the session: at the start, and again after the seconds that the last call returned.
+   * @returns seconds until the next check: 5 to 15 minutes after a success, less while the service is unreachable
+   * @throws LatchkeyError when the program may not start or continue
    */
   async check(): Promise<number> {
     try {
-      // Before the request: a response that is held back gives no time.
-      const asked = monotonicSeconds();
+      // Taken before the request, so that a delayed response gains no time.
+      const sentAt = monotonicSeconds();
       await this.#latchkey.verifySession(this.#token, this.#hwid);
-      this.#grace.succeeded(asked);
+      this.#grace.succeeded(sentAt);
       return randomInt(300, 901);
     } catch (error) {
       if (!(error instanceof LatchkeyError) || !error.undecided) {
@@ -288,7 +288,7 @@ export class Guard {
   }
 }
 
-/** The system's clock can be set back, this one cannot. */
+/** Unlike the system's clock, this one cannot be set back. */
 function monotonicSeconds(): number {
   return performance.now() / 1000;
 }
@@ -341,8 +341,8 @@ async function checkVectors(path: string): Promise<void> {
       if (event === 'success') tried.succeeded(at);
       if (event === 'refused') tried.refused();
       if (event === 'unreachable' && tried.unreachable(at, retry_after) !== wait)
-        throw new Error(`${name}: another wait at ${at}`);
-      if (tried.mayRun(at) !== may_run) throw new Error(`${name}: not so at ${at}`);
+        throw new Error(`${name}: wrong wait at ${at}`);
+      if (tried.mayRun(at) !== may_run) throw new Error(`${name}: wrong may_run at ${at}`);
     }
   }
   if (vectors.length === 0 || grace.length === 0) throw new Error('no vectors');
@@ -353,7 +353,7 @@ async function guard(latchkey: Latchkey, token: string, hwid: string, checks: nu
   const guard = new Guard(latchkey, token, hwid);
   for (let check = 0; check <= checks; check += 1) {
     const wait = await guard.check();
-    console.log(`${check === 0 ? 'started' : 'goes on'}: next check in ${Math.ceil(wait)} s`);
+    console.log(`${check === 0 ? 'started' : 'continues'}: next check in ${Math.ceil(wait)} s`);
   }
 }
 

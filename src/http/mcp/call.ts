@@ -1,6 +1,7 @@
-import { ApiError } from '../../errors/api-error.ts';
+import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
-import type { Contract, Exchange } from '../contract.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Exchange } from '../contract/exchange.ts';
 import { toOperationRequest, type Arguments } from './request.ts';
 import type { ContractTool } from './tools.ts';
 
@@ -28,10 +29,10 @@ export function createToExchange(contract: Contract) {
     // An identifier such as `export` would make the address of another operation.
     if (operation?.operationId !== tool.operationId) {
       const names = [...tool.places].filter(([, place]) => place === 'path').map(([name]) => name);
-      const errors = [{ pointer: names.at(-1) ?? '', detail: 'is no identifier' }];
+      const errors = [{ pointer: names.at(-1) ?? '', detail: 'must be an identifier' }];
       throw new ApiError('VALIDATION_FAILED', { detail: 'An argument is not valid.', errors });
     }
-    return { ...made, operation, client, resource: 'mcp', answerHeaders: {} };
+    return { ...made, operation, client, resource: 'mcp', responseHeaders: {} };
   };
 }
 

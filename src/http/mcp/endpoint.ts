@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { CallToolRequest, CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import Negotiator from 'negotiator';
-import { ApiError } from '../../errors/api-error.ts';
+import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
 import { countMembersWritten } from '../../platform/json-text.ts';
 import { RequestScope } from '../../platform/request-scope.ts';
 import type { Services } from '../../services.ts';
-import { createBearerOf } from '../authentication.ts';
-import { bearerToken } from '../bearer.ts';
-import type { Contract, Exchange } from '../contract.ts';
-import { MethodNotAllowed } from '../pages.ts';
-import { toApiError } from '../problem.ts';
-import { readJsonBody } from '../request-body.ts';
-import type { HttpResponse } from '../response.ts';
+import { createBearerOf } from '../contract/authentication.ts';
+import { bearerToken } from '../transport/bearer.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Exchange } from '../contract/exchange.ts';
+import { MethodNotAllowed } from '../transport/method-not-allowed.ts';
+import { toApiError } from '../transport/problem.ts';
+import { readJsonBody } from '../transport/request-body.ts';
+import type { HttpResponse } from '../transport/response.ts';
 import { createToExchange, isForTheClient } from './call.ts';
 import { CORS_HEADERS, isRebound, PREFLIGHT_HEADERS } from './origin.ts';
 import type { Arguments } from './request.ts';
@@ -55,7 +56,7 @@ interface Dependencies {
 }
 
 /** What is known of a request while it is answered. */
-interface Visit {
+interface McpCall {
   readonly request: IncomingMessage;
   readonly client: Client;
   readonly authorization: string;
@@ -99,7 +100,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     if (!bearer || bearer.kind === 'reseller') throw new ApiError('UNAUTHORIZED');
     const { scopes } = bearer;
     if (!scopes.some((scope) => scope === MCP_SCOPE)) {
-      throw insufficient(`MCP demands the scope ${MCP_SCOPE}.`, scopes, []);
+      throw insufficient(`MCP requires the scope ${MCP_SCOPE}.`, scopes, []);
     }
     return scopes;
   }
@@ -108,11 +109,15 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
   async function readMessage(request: IncomingMessage): Promise<JSONRPCMessage> {
     const { accept = '*/*' } = request.headers;
     if (new Negotiator({ headers: { accept } }).mediaTypes(['application/json']).length === 0) {
-      throw new RpcRefusal(406, RPC.refused, 'Not acceptable: answers are application/json.');
+      throw new RpcRefusal(406, RPC.refused, 'Not acceptable: responses are application/json.');
     }
     const { bytes, value } = await readJsonBody(request);
     if (Array.isArray(value)) {
-      throw new RpcRefusal(400, RPC.invalidRequest, 'Invalid request: one message at a time, no batch.');
+      throw new RpcRefusal(
+        400,
+        RPC.invalidRequest,
+        'Invalid request: send one message at a time, not a batch.',
+      );
     }
     if (countMembersWritten(bytes.toString()) > MOST_MEMBERS) {
       const detail = `The message has more than ${MOST_MEMBERS} members.`;
@@ -124,7 +129,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       throw new RpcRefusal(
         400,
         RPC.invalidRequest,
-        'Invalid request: the body is no message of JSON-RPC 2.0.',
+        'Invalid request: the body is not a JSON-RPC 2.0 message.',
       );
     }
     return parsed.data;
@@ -134,10 +139,10 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
   function assertScopes(name: unknown, held: readonly string[]): void {
     const demanded = tools.get(name as string)?.scopes ?? [];
     if (demanded.every((scope) => held.includes(scope))) return;
-    throw insufficient(`The tool ${String(name)} demands the scope ${demanded.join(' ')}.`, held, demanded);
+    throw insufficient(`The tool ${String(name)} requires the scope ${demanded.join(' ')}.`, held, demanded);
   }
 
-  async function call(visit: Visit, params: CallToolRequest['params']): Promise<CallToolResult> {
+  async function call(visit: McpCall, params: CallToolRequest['params']): Promise<CallToolResult> {
     const { arguments: args = {}, _meta: meta, name } = params;
     try {
       visit.exchange = toExchange(tools.get(name)!, args as Arguments, meta?.['idempotency_key'], visit);
@@ -145,7 +150,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       const result = await toResult(answer);
       visit.outcome = { status: answer.status, body: result.structuredContent };
       const replayed = answer.headers?.[REPLAYED];
-      if (replayed !== undefined) visit.exchange.answerHeaders[REPLAYED] = replayed;
+      if (replayed !== undefined) visit.exchange.responseHeaders[REPLAYED] = replayed;
       return result;
     } catch (error) {
       const apiError = toApiError(error);
@@ -159,7 +164,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     }
   }
 
-  async function converse(visit: Visit): Promise<HttpResponse> {
+  async function handleCall(visit: McpCall): Promise<HttpResponse> {
     const { request } = visit;
     const message = await readMessage(request);
     const isRequest = 'method' in message && 'id' in message;
@@ -177,10 +182,14 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       call: (params) => call(visit, params),
     });
     if (visit.fault) throw visit.fault;
-    return { ...response, headers: { ...visit.exchange?.answerHeaders } };
+    return { ...response, headers: { ...visit.exchange?.responseHeaders } };
   }
 
-  function refused(error: unknown, problemOf: (error: ApiError) => HttpResponse, id: Visit['id']): McpAnswer {
+  function refused(
+    error: unknown,
+    problemOf: (error: ApiError) => HttpResponse,
+    id: McpCall['id'],
+  ): McpAnswer {
     if (error instanceof RpcRefusal) {
       return { response: refusalResponse(error), outcome: { status: error.status }, exchange: undefined };
     }
@@ -194,17 +203,17 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     client: Client,
     problemOf: (error: ApiError) => HttpResponse,
   ): Promise<McpAnswer> {
-    let visit: Visit | undefined;
+    let visit: McpCall | undefined;
     try {
       if (isRebound(request, [addresses.issuer(), addresses.web()])) {
-        throw new RpcRefusal(403, RPC.refused, 'Forbidden: the Origin is none of this server.');
+        throw new RpcRefusal(403, RPC.refused, 'Forbidden: the Origin does not belong to this server.');
       }
       const scope = RequestScope.current();
       const inTime = <Result>(work: Promise<Result>) => scope?.race(work) ?? work;
       const scopes = await inTime(authenticate(request));
       const { authorization = '' } = request.headers;
       visit = { request, client, authorization, scopes, problemOf, id: null };
-      const response = await inTime(converse(visit));
+      const response = await inTime(handleCall(visit));
       return { response, outcome: visit.outcome ?? { status: response.status }, exchange: visit.exchange };
     } catch (error) {
       return { ...refused(error, problemOf, visit?.id ?? null), exchange: visit?.exchange };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { canonicalAddress } from '../../platform/address.ts';
-import { openToOrigins } from '../cors.ts';
+import { openToOrigins } from '../transport/cors.ts';
 
 /** Of every answer. */
 export const CORS_HEADERS = openToOrigins('Idempotency-Replayed');

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { ApiError, type Fault } from '../../errors/api-error.ts';
+import { ApiError, type Fault } from '../../foundation/errors/api-error.ts';
 import { KEY_ARGUMENT, type ContractTool, type Place } from './tools.ts';
 
 /** A tool's arguments as the request to its operation that they stand for. */
@@ -61,7 +61,7 @@ function misplaced({ places }: ContractTool, args: Arguments): readonly Fault[] 
     if (!['string', 'number', 'boolean'].includes(typeof value)) {
       return [{ pointer: name, detail: 'must be text or a number' }];
     }
-    return String(value).isWellFormed() ? [] : [{ pointer: name, detail: 'is no well-formed Unicode' }];
+    return String(value).isWellFormed() ? [] : [{ pointer: name, detail: 'must be well-formed Unicode' }];
   });
   return [...unknown, ...faulty];
 }

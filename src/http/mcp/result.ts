@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Fault } from '../../errors/api-error.ts';
-import { collect } from '../idempotency.ts';
-import type { HttpResponse } from '../response.ts';
+import type { Fault } from '../../foundation/errors/api-error.ts';
+import { collect } from '../contract/idempotency.ts';
+import type { HttpResponse } from '../transport/response.ts';
 
 /** What an operation has answered, as the result of a tool. */
 export async function toResult({ body, stream, ...answer }: HttpResponse): Promise<CallToolResult> {

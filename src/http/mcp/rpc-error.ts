@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../response.ts';
+import type { HttpResponse } from '../transport/response.ts';
 
 /** Codes of JSON-RPC 2.0, and -32000 of MCP for what it has none for. */
 export const RPC = {

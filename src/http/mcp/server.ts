@@ -13,7 +13,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import type { HttpResponse } from '../response.ts';
+import type { HttpResponse } from '../transport/response.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
 
 const INSTRUCTIONS = `Latchkey sells and checks licences of desktop programs: developers have applications, applications have licence
@@ -93,7 +93,10 @@ function invalidParams(message: JSONRPCMessage): HttpResponse | undefined {
   const path = error.issues[0]?.path ?? [];
   return rpcResponse(
     200,
-    { code: RPC.invalidParams, message: `Invalid params: ${path.join('.')} is missing or of another kind.` },
+    {
+      code: RPC.invalidParams,
+      message: `Invalid params: ${path.join('.')} is missing or has the wrong type.`,
+    },
     message.id,
   );
 }

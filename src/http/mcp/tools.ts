@@ -189,7 +189,7 @@ function schemaOf(translator: SchemaTranslator, { schema, description, example }
 
 function resultSchema({ responses }: MarkedOperation): Schema {
   const schema = (responses['200'] ?? responses['201'])?.content?.[JSON_TYPE]?.schema;
-  if (!schema) throw new Error('its answer is no JSON');
+  if (!schema) throw new Error('its response is no JSON');
   return schema;
 }
 

@@ -3,27 +3,27 @@ import { setImmediate as turn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { AddressList } from './address-list.ts';
 
-/** How many entries are worked on before others get their turn: a few milliseconds. */
-const ENTRIES_A_TURN = 2_000;
+/** Entries to process before yielding to the event loop: a few milliseconds of work. */
+const ENTRIES_PER_YIELD = 2_000;
 
-/** Ranges that do not touch each other, in order: the first and the last address of each. */
+/** Disjoint ranges in order: the first and the last address of each. */
 interface Ranges<Value extends number | bigint> {
   readonly firsts: Value[];
   readonly lasts: Value[];
 }
 
 /**
- * Reads a list of networks: one IPv4 or IPv6 address, or network in CIDR form, a line; `#` begins a comment. Bits behind the
- * prefix are ignored. IPv4-mapped IPv6 is IPv4.
- * @throws Error that names the line when one cannot be read, and when there is no network: half a list, or the empty file
- *   of a failed download, would let addresses through without a word
+ * Reads a list of networks: one IPv4 or IPv6 address, or one network in CIDR form, on each line; `#` begins a comment.
+ * Bits after the prefix are ignored. IPv4-mapped IPv6 counts as IPv4.
+ * @throws Error that names a line that cannot be read, or if there is no network: a partial list, or the empty file
+ *   of a failed download, would silently let addresses through
  */
 export async function readCidrList(text: string): Promise<AddressList> {
-  // As one number each, the address in front of the prefix: in order, a network comes right before those within it.
+  // One number each, address first and prefix second, so that a network sorts directly before the networks within it.
   const ipv4: number[] = [];
   const ipv6: bigint[] = [];
   for (const [index, line] of text.split('\n').entries()) {
-    if (index % ENTRIES_A_TURN === 0) await turn();
+    if (index % ENTRIES_PER_YIELD === 0) await turn();
     const entry = line.split('#', 1)[0]!.trim();
     if (entry === '') continue;
     const network = parseNetwork(entry);
@@ -52,7 +52,7 @@ export async function readCidrList(text: string): Promise<AddressList> {
   };
 }
 
-/** @returns a number for IPv4, a bigint for IPv6; undefined for what is no network */
+/** @returns a number for IPv4, a bigint for IPv6; undefined if the entry is not a network */
 function parseNetwork(entry: string): number | bigint | undefined {
   const [written = '', prefixText, ...rest] = entry.split('/');
   const family = isIP(written);
@@ -96,10 +96,10 @@ async function merge<Value extends number | bigint>(
   const lasts: Value[] = [];
   let count = 0;
   for (const network of networks) {
-    if ((count += 1) % ENTRIES_A_TURN === 0) await turn();
+    if ((count += 1) % ENTRIES_PER_YIELD === 0) await turn();
     const [first, last] = rangeOf(network);
     const before = lasts.at(-1);
-    // Networks never overlap in part: one that begins within another lies within it.
+    // Networks never overlap partially: one that begins within another is part of it.
     if (before !== undefined && first <= before) continue;
     firsts.push(first);
     lasts.push(last);

@@ -9,21 +9,22 @@ import { isMaxMindDatabase, readMaxMindDatabase } from './maxmind.ts';
 /** Which addresses belong to VPNs, proxies, Tor exits and hosting. */
 export interface AnonymousNetworks {
   /**
-   * Whether an address is one of them. Private and loopback addresses are looked up like any other, IPv4-mapped IPv6 as IPv4.
-   * @returns undefined when that is not known: there is no list, it could not be read, or this is no address
+   * Whether an address is one of them. Private and loopback addresses are looked up like any other, IPv4-mapped IPv6 as
+   * IPv4.
+   * @returns undefined if unknown: there is no list, it could not be read, or the text is not an address
    */
   has(address: string): boolean | undefined;
   /**
-   * Reads the file again when it has changed or could not be read before. Never throws: what is wrong is logged once, and the
-   * last good list stays.
-   * @returns 1 when it was read, otherwise 0
+   * Reads the file again if it has changed or could not be read before. Never throws: a fault is logged once, and the
+   * last good list stays in use.
+   * @returns 1 if the file was read, otherwise 0
    */
   refresh(): Promise<number>;
 }
 
 /**
  * Opens the operator's list of such networks: a text file of networks in CIDR form, or a MaxMind GeoIP2 Anonymous-IP
- * database; the content tells which. A file that cannot be read is logged as an error, and does not fail the opening.
+ * database, detected by its content. A file that cannot be read is logged as an error and does not prevent the start.
  *
  * @param options.file its path; undefined for no list
  */
@@ -33,14 +34,14 @@ export async function openAnonymousNetworks(options: {
 }): Promise<AnonymousNetworks> {
   const { file, logger } = options;
   let list: AddressList | undefined;
-  /** The version of the file that is in use; undefined after a failure, so that it is read again. */
+  /** The version of the file that is in use; undefined after a failure, so that the next refresh reads it again. */
   let version: string | undefined;
-  let complaint: string | undefined;
+  let lastReported: string | undefined;
 
-  function complain(error: unknown): void {
+  function reportOnce(error: unknown): void {
     const { message } = error as Error;
-    if (message === complaint) return;
-    complaint = message;
+    if (message === lastReported) return;
+    lastReported = message;
     logger.error({ file, err: error }, 'the list of anonymous networks cannot be read');
   }
 
@@ -50,12 +51,12 @@ export async function openAnonymousNetworks(options: {
       const found = await readWhole(path);
       list = await parse(found.content);
       version = found.version;
-      complaint = undefined;
+      lastReported = undefined;
       logger.info({ file, ...list.summary }, 'the list of anonymous networks was read');
       return 1;
     } catch (error) {
       version = undefined;
-      complain(error);
+      reportOnce(error);
       return 0;
     }
   }
@@ -68,8 +69,8 @@ export async function openAnonymousNetworks(options: {
       try {
         return list.has(canonical);
       } catch (error) {
-        // A damaged database shows it where the damage is.
-        complain(error);
+        // A damaged database fails only at the damaged record.
+        reportOnce(error);
         return undefined;
       }
     },
@@ -91,7 +92,7 @@ async function parse(content: Buffer): Promise<AddressList> {
 }
 
 async function readWhole(path: string): Promise<{ content: Buffer; version: string }> {
-  // Before it is opened: to open a pipe would wait for somebody to write.
+  // Checked before opening: opening a named pipe would block until it has a writer.
   if (!(await stat(path)).isFile()) throw new Error('it is not a file');
   const handle = await open(path);
   try {
@@ -106,7 +107,7 @@ async function readWhole(path: string): Promise<{ content: Buffer; version: stri
   }
 }
 
-/** Another one for every other content, also for one of the same size that was written within the same second. */
+/** Differs for different content, even if its size is the same and it was written within the same second. */
 function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }

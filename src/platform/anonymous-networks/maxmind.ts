@@ -1,14 +1,14 @@
 import { Reader, type AnonymousIPResponse } from 'maxmind';
 import type { AddressList } from './address-list.ts';
 
-/** Begins the metadata, which are in the last 128 KiB (MaxMind DB file format, version 2.0). */
+/** Marks the start of the metadata, which is in the last 128 KiB (MaxMind DB file format, version 2.0). */
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 const METADATA_BYTES = 128 * 1024;
 const SEPARATOR_BYTES = 16;
 
 /**
- * Any of them counts. Hosting too: a provider's VPN whose networks are not registered under its name is known as hosting
- * only, self-made VPNs run there, and MaxMind's own `is_anonymous` includes it.
+ * Any of these flags counts. So does hosting: VPNs whose networks are not registered under the provider's name are
+ * listed only as hosting, self-hosted VPNs run there, and MaxMind's own `is_anonymous` includes it.
  */
 const FLAGS = [
   'is_anonymous',
@@ -19,14 +19,14 @@ const FLAGS = [
   'is_tor_exit_node',
 ] as const satisfies readonly (keyof AnonymousIPResponse)[];
 
-/** Whether a file is a MaxMind database, of whatever kind. */
+/** Whether a file is a MaxMind database of any type. */
 export function isMaxMindDatabase(content: Buffer): boolean {
   return content.subarray(-METADATA_BYTES).includes(MARKER);
 }
 
 /**
  * Reads a GeoIP2 Anonymous-IP database.
- * @throws Error when it is a database of something else, in which no address would count, or is not whole
+ * @throws Error if it is a database of another type, in which no address would match, or if it is incomplete
  */
 export function readMaxMindDatabase(content: Buffer): AddressList {
   const reader = read(content);
@@ -40,7 +40,7 @@ export function readMaxMindDatabase(content: Buffer): AddressList {
   return {
     summary: { type: databaseType, built: buildEpoch },
     has(address) {
-      // The reader would look IPv6 up in a tree of IPv4, and find something.
+      // The reader would look up IPv6 addresses in an IPv4 tree and return wrong matches.
       if (ipVersion === 4 && address.includes(':')) return false;
       const entry = reader.get(address);
       return entry !== null && FLAGS.some((flag) => entry[flag] === true);

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Blobs } from './blobs.ts';
+import { withContentErrors } from './content-errors.ts';
 import { BlobsUnavailableError } from './errors.ts';
-import type { Blobs } from './index.ts';
-import { ownErrors } from './own-errors.ts';
 
 /** The disk, or the account's share of it, has no room left. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -15,7 +15,7 @@ export function openEmbeddedBlobs(folder: string): Blobs {
     embedded: true,
 
     put: (key, content) =>
-      ownErrors(content, toUnavailable, async (source) => {
+      withContentErrors(content, toUnavailable, async (source) => {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(join(folder, key), source, { mode: 0o600, flush: true });
         await listToDisk(folder);

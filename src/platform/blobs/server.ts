@@ -7,9 +7,9 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import type { Blobs } from './blobs.ts';
+import { withContentErrors } from './content-errors.ts';
 import { BlobsUnavailableError } from './errors.ts';
-import type { Blobs } from './index.ts';
-import { ownErrors } from './own-errors.ts';
 import { parseFilesUrl } from './s3-address.ts';
 
 /** S3 takes parts of 5 MiB and more, and 10,000 of them. */
@@ -64,7 +64,7 @@ export function openServerBlobs(filesUrl: string): Blobs {
     embedded: false,
 
     put: (key, content) =>
-      ownErrors(content, toUnavailable, async (source) => {
+      withContentErrors(content, toUnavailable, async (source) => {
         const Body = Readable.from(source, { highWaterMark: 1 });
         // The upload tells of it, or has failed already.
         Body.on('error', () => {});

@@ -7,11 +7,11 @@ import type { Subscription } from './link.ts';
 
 const CONNECT_WITHIN_MS = 5_000;
 const END_WITHIN_MS = 2_000;
-/** A broker that is silent for one and a half times as long is taken for dead. */
+/** A broker that is silent for one and a half times this long counts as dead. */
 const KEEPALIVE_SECONDS = 5;
-/** What a broker that names no Receive Maximum stands for (MQTT 5, 3.2.2.3.3). */
+/** The Receive Maximum of a broker that does not specify one (MQTT 5, 3.2.2.3.3). */
 const RECEIVE_MAXIMUM = 65_535;
-/** Refusals of our version: of a broker that only speaks 3.1.1, and of one that says so in version 5. */
+/** Refusals of our protocol version: by a broker that supports only 3.1.1, and by one that reports it in version 5. */
 const VERSION_REFUSALS = new Set<unknown>([1, 132]);
 
 export interface BrokerAddress {
@@ -22,13 +22,13 @@ export interface BrokerAddress {
   readonly password?: string;
 }
 
-/** One connection, from when it can be used to its end; never revived. */
+/** One connection, from the moment it is usable until it ends; it never reconnects. */
 export interface Connection {
   /** As `publish` of a link. */
   publish(topic: string, payload: string, signal: AbortSignal): Promise<void>;
-  /** Resolves with the reason when the connection is no more. */
+  /** Resolves with the reason when the connection ends. */
   readonly ended: Promise<Error>;
-  /** Lets what is under way finish, says goodbye and ends; after 2 s without that. */
+  /** Waits for pending publications, disconnects and ends; after 2 s it ends without waiting. */
   end(): Promise<void>;
 }
 
@@ -36,14 +36,14 @@ interface Options {
   readonly address: BrokerAddress;
   readonly clientId: string;
   readonly subscription: Subscription;
-  /** Gives the attempt up; the connection that came of it stays. */
+  /** Aborts the attempt; a connection that is already established stays. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Connects by MQTT 5, or by 3.1.1 to a broker that has no other, and subscribes. Sessions and messages of earlier connections
- * are left behind.
- * @throws Error when that is not done within 5 s a version, or refused
+ * Connects by MQTT 5, or by 3.1.1 if the broker does not support MQTT 5, and subscribes. Sessions and messages of
+ * earlier connections are discarded.
+ * @throws Error if the broker refuses, or if one version takes longer than 5 s
  */
 export async function connect(options: Options): Promise<Connection> {
   try {
@@ -67,7 +67,7 @@ async function connectAs(protocolVersion: 4 | 5, options: Options): Promise<Conn
     keepalive: KEEPALIVE_SECONDS,
     connectTimeout: CONNECT_WITHIN_MS,
     reconnectPeriod: 0,
-    // Its own one shows whole packets, passwords included, to whoever sets DEBUG.
+    // The default logger prints whole packets, passwords included, when DEBUG is set.
     log: () => {},
   });
 
@@ -85,7 +85,7 @@ async function connectAs(protocolVersion: 4 | 5, options: Options): Promise<Conn
   });
   client.on('close', () => {
     over = true;
-    // Fails what is under way.
+    // Rejects the pending publications.
     client.end(true);
     setEnded(reason ?? new Error('the connection was closed'));
   });
@@ -100,9 +100,9 @@ async function connectAs(protocolVersion: 4 | 5, options: Options): Promise<Conn
       else ready.resolve(properties?.receiveMaximum || RECEIVE_MAXIMUM);
     });
   });
-  const giveUp = () => abandon(new Error('the connection is not wanted any more'));
+  const giveUp = () => abandon(new Error('the connection attempt was aborted'));
   signal.addEventListener('abort', giveUp);
-  const timer = setTimeout(() => abandon(new Error('the broker does not answer')), CONNECT_WITHIN_MS);
+  const timer = setTimeout(() => abandon(new Error('the broker does not respond')), CONNECT_WITHIN_MS);
   let receiveMaximum: number;
   try {
     receiveMaximum = await Promise.race([ready.promise, ended.then((error) => Promise.reject(error))]);

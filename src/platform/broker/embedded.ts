@@ -4,12 +4,12 @@ import type { Logger } from '../logger.ts';
 import type { Link, Subscription } from './link.ts';
 
 /**
- * Starts a broker inside this process. It has no listener: what is published reaches subscribers in this process only.
+ * Starts a broker inside this process. It has no listener: messages reach only subscribers in this process.
  * @param subscription the topic that its owner listens to
  */
 export async function openEmbeddedBroker(subscription: Subscription, logger: Logger): Promise<Link> {
   const aedes = await Aedes.createBroker();
-  // Not among its typed events, but without a listener it would end the process.
+  // The event is missing from the library's types, but without a listener it would end the process.
   (aedes as EventEmitter).on('error', (error: Error) => {
     logger.error({ err: error }, 'the embedded broker failed');
   });

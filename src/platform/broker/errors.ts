@@ -1,8 +1,8 @@
-/** The broker does not take or pass on messages just now: it is away, does not answer, or refuses us. */
+/** The broker does not accept or deliver messages: it is unreachable, does not respond, or refuses the connection. */
 export class BrokerUnavailableError extends Error {
   override name = 'BrokerUnavailableError';
 
-  /** @param cause why, where it was asked */
+  /** @param cause why, if known */
   constructor(cause?: unknown) {
     super('The broker cannot be used', { cause });
   }

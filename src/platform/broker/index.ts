@@ -7,42 +7,42 @@ import { openServerBroker } from './server.ts';
 
 export { BrokerUnavailableError } from './errors.ts';
 
-const ANSWER_WITHIN_MS = 2_000;
+const RESPONSE_TIMEOUT_MS = 2_000;
 const CLOSE_WITHIN_MS = 3_000;
 
 const TOPIC = /^(?!\$)[^+#\p{Cc}\p{Cs}]+$/u;
 const LONGEST_TOPIC_BYTES = 65_535;
 const MOST_TOPIC_LEVELS = 100;
 
-/** Passes messages on to whoever has subscribed to them (MQTT). Nothing that must be correct may depend on it. */
+/** Delivers messages to their subscribers (MQTT). Correctness must not depend on it: messages can get lost. */
 export interface Broker {
-  /** Whether it is the one inside this process. */
+  /** Whether the broker runs inside this process. */
   readonly embedded: boolean;
   /**
-   * Publishes with QoS 1. Resolves when the broker has taken the message; rejects within 2 s otherwise, and then it may
-   * have been taken all the same.
-   * @throws TypeError when nothing can be published to that topic
+   * Publishes with QoS 1. Resolves when the broker has acknowledged the message. Otherwise it rejects within 2 s; the
+   * broker may still have received the message.
+   * @throws TypeError if the topic is not valid
    * @throws BrokerUnavailableError
    */
   publish(topic: string, payload: string): Promise<void>;
   /**
-   * Resolves when the broker has passed a message on, from us to us; rejects within 2 s otherwise, at once when it is known
-   * to be away. Calls at the same time share one message.
+   * Resolves when the broker has delivered a message from this process to itself. Otherwise it rejects within 2 s, or
+   * at once if there is no connection. Concurrent calls share one message.
    * @throws BrokerUnavailableError
    */
   ping(): Promise<void>;
-  /** Ends the connection or the embedded broker, within 3 s. Calling it again does nothing more. */
+  /** Ends the connection or the embedded broker, within 3 s. Further calls have no effect. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the broker: a server by its address, else one inside the process. Never waits for a server, and never fails because
- * it is away: the connection is made, and made again, in the background.
+ * Opens the broker: a server by its address, otherwise one inside the process. An unreachable server neither delays nor
+ * fails the start: the connection is made, and made again, in the background.
  *
  * @param options.brokerUrl `mqtt://…` or `mqtts://…`; undefined for the embedded one
- * @param options.nodeId tells this process from all others that use the same broker: of two with one id, the broker keeps
- *   ending the connection of the other
- * @throws StartupError when the address is not one of an MQTT broker
+ * @param options.nodeId distinguishes this process from all others at the same broker: two with one id would keep
+ *   disconnecting each other
+ * @throws StartupError if the address is not that of an MQTT broker
  */
 export async function openBroker(options: {
   brokerUrl: string | undefined;
@@ -80,17 +80,17 @@ export async function openBroker(options: {
     async publish(topic, payload) {
       checkTopic(topic);
       if (closed) throw new BrokerUnavailableError();
-      await inTime((signal) => link.publish(topic, payload, signal));
+      await withTimeout((signal) => link.publish(topic, payload, signal));
     },
     async ping() {
       if (closed) throw new BrokerUnavailableError();
-      await (pinging ??= inTime(roundTrip).finally(() => (pinging = undefined)));
+      await (pinging ??= withTimeout(roundTrip).finally(() => (pinging = undefined)));
     },
     close: () => (closed ??= closeInTime(link)),
   };
 }
 
-/** A server ends the connection of a client that breaks these rules: all that others have under way would fail with it. */
+/** A server disconnects a client that breaks these rules, which would fail all its pending publications. */
 function checkTopic(topic: string): void {
   const publishable =
     TOPIC.test(topic) &&
@@ -99,15 +99,15 @@ function checkTopic(topic: string): void {
   if (!publishable) throw new TypeError(`Nothing can be published to the topic ${JSON.stringify(topic)}`);
 }
 
-async function inTime(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function withTimeout(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const late = new AbortController();
   const { promise, reject } = Promise.withResolvers<never>();
   const giveUp = () => {
     late.abort();
-    reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+    reject(new Error(`no response within ${RESPONSE_TIMEOUT_MS} ms`));
   };
-  // A turn later: an answer that arrived while this process was held up is read first.
-  const timer = setTimeout(() => setImmediate(giveUp), ANSWER_WITHIN_MS);
+  // One iteration later, so that a response that arrived while this process was busy is read first.
+  const timer = setTimeout(() => setImmediate(giveUp), RESPONSE_TIMEOUT_MS);
   try {
     await Promise.race([work(late.signal), promise]);
   } catch (cause) {

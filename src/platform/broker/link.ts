@@ -1,17 +1,17 @@
-/** What the embedded broker and a server have in common; `index.ts` makes a `Broker` of it. */
+/** What the embedded broker and a server have in common; `index.ts` builds a `Broker` from it. */
 export interface Link {
   /**
-   * Publishes with QoS 1; resolves when the broker has taken the message, rejects as soon as it is known that it has not.
-   * @param signal nobody waits any more: what was not sent yet need not be
+   * Publishes with QoS 1. Resolves when the broker has acknowledged the message, rejects as soon as that has failed.
+   * @param signal the caller has given up: a message that was not sent yet can be dropped
    */
   publish(topic: string, payload: string, signal: AbortSignal): Promise<void>;
-  /** Ends it; never rejects. */
+  /** Ends the connection; never rejects. */
   close(): Promise<void>;
 }
 
 /** The one topic that a link listens to. */
 export interface Subscription {
   readonly topic: string;
-  /** Called with the payload of every message that the broker passes on. */
+  /** Called with the payload of every message that the broker delivers. */
   readonly receive: (payload: string) => void;
 }

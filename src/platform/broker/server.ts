@@ -8,13 +8,13 @@ const RECONNECT_PAUSE_MS = 1_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'mqtt:': 1883, 'mqtts:': 8883 };
 
 /**
- * Keeps a connection to a broker, in the background, until it is closed: whenever there is none, another attempt begins a
+ * Keeps a connection to a broker in the background until it is closed. Without a connection, another attempt begins one
  * second after the last one ended.
  *
- * @param options.brokerUrl as in BROKER_URL; its user and password never get into an error or the log
+ * @param options.brokerUrl as in BROKER_URL; its user and password never appear in an error or the log
  * @param options.clientId under which the broker knows this process
  * @param options.subscription the topic that its owner listens to
- * @throws StartupError when the address is not one
+ * @throws StartupError if the address is not valid
  */
 export function openServerBroker(options: {
   brokerUrl: string;
@@ -36,7 +36,7 @@ export function openServerBroker(options: {
       try {
         current = await connect({ address, clientId, subscription, signal: closing.signal });
         if (closing.signal.aborted) void current.end();
-        if (away) logger.info({ broker }, 'the broker can be used again');
+        if (away) logger.info({ broker }, 'the broker is reachable again');
         away = false;
         tried.resolve();
         reason = await current.ended;
@@ -45,7 +45,7 @@ export function openServerBroker(options: {
       }
       current = undefined;
       if (!away && !closing.signal.aborted)
-        logger.error({ broker, err: reason }, 'the broker cannot be used');
+        logger.error({ broker, err: reason }, 'the broker is not reachable');
       away = true;
       tried.resolve();
       await delay(RECONNECT_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => {});
@@ -55,7 +55,7 @@ export function openServerBroker(options: {
 
   return {
     async publish(topic, payload, signal) {
-      // At the start it is not known yet whether the broker is there; later, a caller need not wait to learn that it is not.
+      // Callers wait only at the start, while it is unknown whether the broker is reachable.
       if (!current) await tried.promise;
       if (!current) throw new Error('there is no connection');
       await current.publish(topic, payload, signal);
@@ -90,6 +90,6 @@ function parseBrokerUrl(brokerUrl: string): BrokerAddress {
 
 function invalidUrl(): StartupError {
   return new StartupError(
-    'BROKER_URL is not an address of an MQTT broker, such as mqtts://user:password@host:8883.',
+    'BROKER_URL must be the address of an MQTT broker, such as mqtts://user:password@host:8883.',
   );
 }

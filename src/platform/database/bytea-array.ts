@@ -2,7 +2,7 @@ const BYTEA = 17;
 const HEADER_BYTES = 20;
 
 /**
- * A `bytea[]` as PostgreSQL takes it in binary, which pg sends a Buffer as: half the bytes of its text form, and nothing
+ * A `bytea[]` in PostgreSQL's binary format, which pg uses for a Buffer: half the bytes of the text format, and nothing
  * to parse on either side.
  * @returns the value of a parameter that the statement casts to `bytea[]`
  */

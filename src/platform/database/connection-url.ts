@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import { StartupError } from '../startup-error.ts';
 
-/** Takes a parameter into what pg is told, or says what is wrong with its value. */
+/** Adds a parameter to the options of pg, or throws what is wrong with its value. */
 type Reader = (value: string, config: Config, tls: ConnectionOptions) => void;
 
 type Config = pg.ClientConfig;
@@ -16,24 +16,26 @@ const HONORED: Readonly<Record<string, Reader>> = {
   password: (value, config) => (config.password = value),
   application_name: (value, config) => (config.application_name = value),
   fallback_application_name: (value, config) => (config.application_name ??= value),
-  // Of the server's settings what we rely on is set after it, on every connection.
+  // The settings that the service relies on are set later, on every connection.
   options: (value, config) => (config.options = value),
   client_encoding: (value) => void oneOf(value.toLowerCase(), ['utf8', 'utf-8', 'auto']),
   connect_timeout: (value) => void matching(value, /^\d{1,6}$/),
   keepalives: (value, config) => (config.keepAlive = oneOf(value, ['0', '1']) === '1'),
   keepalives_idle: (value, config) =>
     (config.keepAliveInitialDelayMillis = Number(matching(value, /^\d{1,5}$/)) * 1000),
-  // Every session is asked whether it can write.
+  // Every session is checked for write access.
   target_session_attrs: (value) => void oneOf(value, ['any', 'read-write', 'primary']),
   load_balance_hosts: (value) => void oneOf(value, ['disable']),
   gssencmode: (value) => void oneOf(value, ['disable', 'prefer']),
   channel_binding: (value, config) => {
-    // pg binds where the server offers it, and cannot insist.
+    // pg uses channel binding if the server offers it, and cannot require it.
     if (value === 'require')
-      throw new Error('cannot be require: set it to prefer, which binds where the server can');
+      throw new Error(
+        'cannot be require: set it to prefer, which uses channel binding if the server supports it',
+      );
     config.enableChannelBinding = oneOf(value, ['disable', 'prefer']) === 'prefer';
   },
-  // What certificates are looked at is decided together, in `tlsOf`.
+  // `tlsOf` combines these parameters.
   ssl: (value) => void oneOf(value, ['true', '1', 'false', '0']),
   sslmode: (value) => void oneOf(value, ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']),
   sslnegotiation: (value, config) =>
@@ -52,18 +54,18 @@ const HONORED: Readonly<Record<string, Reader>> = {
 };
 
 /**
- * Reads the address of a PostgreSQL as libpq takes it in a URI. Every parameter is honored or refused by its name: pg passes
- * over what it does not know, and lets an address replace whatever it is told besides.
+ * Parses a connection URI of PostgreSQL, in the form of libpq. Every parameter is applied or refused by name, because
+ * pg ignores unknown parameters and lets the URI override its other options.
  *
- * @param setting the name of the setting that it is from, for errors
- * @returns what pg is told; nothing of the address is left for pg to read
+ * @param setting the name of the setting that contains it, for errors
+ * @returns the options of pg; pg parses no part of the URI itself
  * @throws StartupError one line without the password
  */
 export function parseConnectionUrl(setting: string, text: string): pg.ClientConfig {
   if (!/^postgres(ql)?:\/\//.test(text)) throw invalid(setting);
   const authority = /^\w+:\/\/([^/?#]*)/.exec(text)![1]!.replace(/^.*@/s, '');
   if (authority.includes(',')) throw severalHosts(setting);
-  // A URL with a user needs a host, which libpq does not.
+  // A URL with a user requires a host; a URI of libpq does not.
   const url = URL.parse(authority === '' ? text.replace(/^\w+:\/\/[^/?#]*/, '$&base') : text);
   if (!url) throw invalid(setting);
   if (holdsPasswordElsewhere(url, authority)) throw invalid(setting);
@@ -91,37 +93,38 @@ export function parseConnectionUrl(setting: string, text: string): pg.ClientConf
   const ssl = tlsOf(parameters, tls);
   if (ssl !== undefined) config.ssl = ssl;
   if (config.sslnegotiation === 'direct' && !ssl) {
-    throw new StartupError(`${setting}: the parameter sslnegotiation needs an sslmode that encrypts`);
+    throw new StartupError(`${setting}: the parameter sslnegotiation requires an sslmode that encrypts`);
   }
   return config;
 }
 
 /**
- * A password with `/`, `?` or `#` in it that is not encoded ends up in the name of the database or of a parameter, which are
- * shown. What tells is the @ before the host, which is behind it then.
+ * Whether a password may contain `/`, `?` or `#` without percent-encoding. Part of it would then be read as the
+ * database or a parameter, whose names appear in errors. The `@` before the host, which then follows it, reveals
+ * this.
  */
 function holdsPasswordElsewhere(url: URL, authority: string): boolean {
   const endsEarly = authority !== '' && url.username === '' && url.pathname === '';
   return url.hash !== '' || url.pathname.includes('@') || (endsEarly && url.search.includes('@'));
 }
 
-/** @throws StartupError for one that is not known, comes twice, or is known and not honored */
+/** @throws StartupError for a parameter that is unknown, duplicate or not supported */
 function parametersOf(setting: string, url: URL): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of url.searchParams) {
     if (!Object.hasOwn(HONORED, name)) {
       const shown = /^\w{1,40}$/.test(name) ? ` ${name}` : '';
-      throw new StartupError(`${setting}: the parameter${shown} is not supported; leave it out`);
+      throw new StartupError(`${setting}: the parameter${shown} is not supported; remove it`);
     }
-    if (parameters.has(name)) throw new StartupError(`${setting}: the parameter ${name} comes twice`);
+    if (parameters.has(name)) throw new StartupError(`${setting}: the parameter ${name} is given twice`);
     parameters.set(name, value);
   }
   return parameters;
 }
 
 /**
- * `require` verifies as `verify-full` does: an encrypted connection to anybody is worth little. Without any parameter the
- * environment (PGSSLMODE) decides.
+ * `require` verifies like `verify-full`: encryption without authentication protects little. Without any parameter, the
+ * environment variable PGSSLMODE decides.
  */
 function tlsOf(parameters: ReadonlyMap<string, string>, tls: ConnectionOptions): pg.ClientConfig['ssl'] {
   const mode = parameters.get('sslmode');
@@ -162,7 +165,9 @@ function severalHosts(setting: string): StartupError {
 
 function invalid(setting: string): StartupError {
   return new StartupError(
-    `${setting} is not an address of a PostgreSQL, such as postgresql://user:password@host:5432/latchkey, with %40, %2F and the like for signs in its parts.`,
+    `${setting} is not the address of a PostgreSQL server, such as ` +
+      'postgresql://user:password@host:5432/latchkey. Percent-encode special characters in its parts, such as @ ' +
+      'as %40 and / as %2F.',
   );
 }
 

@@ -4,29 +4,31 @@ import { StartupError } from '../startup-error.ts';
 
 const SQLITE_BUSY = 5;
 
-/** Another running process holds the data folder. */
+/** Another running process uses the data folder. */
 export class DataFolderInUseError extends StartupError {
   override name = 'DataFolderInUseError';
 
   constructor(dataDir: string) {
     super(
-      `The data folder ${dataDir} is in use by another running Latchkey: stop that one, or set DATA_DIR to another folder.`,
+      `The data folder ${dataDir} is in use by another process of Latchkey: stop that process, or set DATA_DIR ` +
+        'to another folder.',
     );
   }
 }
 
 export interface DataFolderLock {
-  /** Gives the folder free; calling it again does nothing. */
+  /** Releases the folder; further calls have no effect. */
   release(): void;
 }
 
 /**
- * Takes the exclusive lock on a data folder, or fails at once. SQLite's file lock is used because the kernel drops it
- * with the process, so that a restart after `kill -9` neither waits nor guesses. Nothing is ever written to the file.
+ * Takes the exclusive lock on a data folder, or fails at once. It uses SQLite's file lock, because the kernel
+ * releases it with the process, so that a restart after `kill -9` neither waits nor guesses. Nothing is ever written
+ * to the file.
  *
  * @param dataDir an existing folder
- * @throws DataFolderInUseError when another holder lives (in this process too)
- * @throws StartupError when the lock file cannot be created
+ * @throws DataFolderInUseError if another running process holds the lock, or this process does already
+ * @throws StartupError if the lock file cannot be created
  */
 export function lockDataFolder(dataDir: string): DataFolderLock {
   let file: DatabaseSync | undefined;
@@ -37,7 +39,8 @@ export function lockDataFolder(dataDir: string): DataFolderLock {
     file?.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) throw new DataFolderInUseError(dataDir);
     throw new StartupError(
-      `Cannot lock the data folder ${dataDir}: ${(error as Error).message}; check that DATA_DIR is writable and has room.`,
+      `Cannot lock the data folder ${dataDir}: ${(error as Error).message}; check that DATA_DIR is writable ` +
+        'and has free space.',
       { cause: error },
     );
   }

@@ -4,18 +4,18 @@ import type { Logger } from '../logger.ts';
 import { StartupError } from '../startup-error.ts';
 
 const SAMPLED_EVERY_MS = 10_000;
-const LOOKED_EVERY_MS = 1_000;
+const CHECKED_EVERY_MS = 1_000;
 const FIRST_SAMPLES = 3;
-/** By how much the machine's clock may leap against its timer before the database is asked at once. */
-const LEAP_MS = 500;
-/** A step back of less is waited out. */
+/** By how much the machine's clock may jump against its timer before the database is queried at once. */
+const JUMP_MS = 500;
+/** Smaller steps back are waited out. */
 const STEP_BACK_MS = 1_000;
-/** From when on a difference is worth a word. */
+/** Larger differences are logged. */
 export const SKEW_LIMIT_MS = 5_000;
 
-/** The database's clock, which all nodes have in common, carried on by this machine's timer between two looks at it. */
+/** The database's clock, shared by all nodes, continued by this machine's timer between two queries. */
 export interface DatabaseClock extends Clock {
-  /** How far the machine's own clock is ahead, in milliseconds; negative when it is behind. */
+  /** How far the machine's own clock is ahead, in milliseconds; negative if it is behind. */
   skewMs(): number;
   stop(): void;
 }
@@ -23,25 +23,25 @@ export interface DatabaseClock extends Clock {
 interface Dependencies {
   readonly pool: Pick<pg.Pool, 'query'>;
   readonly logger: Logger;
-  /** What the machine takes the time to be. */
+  /** The machine's own clock. */
   readonly machine: Clock;
-  /** Milliseconds on a timer that only goes forward. */
+  /** Milliseconds on a monotonic timer. */
   readonly timer?: () => number;
 }
 
-/** @throws StartupError when the database does not answer the first time; later the last offset holds */
+/** @throws StartupError if the first query fails; after later failures the last offset stays in use */
 export async function openDatabaseClock({
   pool,
   logger,
   machine,
   timer = systemTimer,
 }: Dependencies): Promise<DatabaseClock> {
-  /** What the database's clock said when the timer began. */
+  /** The database's time when the timer was at 0. */
   let began = Number.NaN;
   let last = 0;
   let sampledAt = 0;
   let machineBegan = 0;
-  let asking = false;
+  let sampling = false;
   let warned = false;
 
   async function sample(): Promise<{ readonly began: number; readonly error: number }> {
@@ -55,10 +55,10 @@ export async function openDatabaseClock({
   }
 
   function take(taken: { readonly began: number; readonly error: number }): void {
-    // What the way to the database and back explains is no difference.
+    // A difference within the round trip to the database counts as none.
     if (!(Math.abs(taken.began - began) <= taken.error)) {
-      if (Math.abs(taken.began - began) > LEAP_MS) {
-        logger.warn({ ms: Math.round(taken.began - began) }, "the database's clock has leapt");
+      if (Math.abs(taken.began - began) > JUMP_MS) {
+        logger.warn({ ms: Math.round(taken.began - began) }, "the database's clock has jumped");
       }
       began = taken.began;
     }
@@ -66,13 +66,14 @@ export async function openDatabaseClock({
     machineBegan = machine.now().getTime() - sampledAt;
   }
 
-  function tellSkew(): void {
+  function logSkew(): void {
     const skewed = Math.abs(skewMs()) > SKEW_LIMIT_MS;
     if (skewed === warned) return;
     warned = skewed;
     const fields = { ms: Math.round(skewMs()) };
-    if (skewed) logger.warn(fields, "this machine's clock differs from the database's, which is used");
-    else logger.info(fields, "this machine's clock agrees with the database's again");
+    if (skewed)
+      logger.warn(fields, "this machine's clock differs from the database's clock, which the service uses");
+    else logger.info(fields, "this machine's clock agrees with the database's clock again");
   }
 
   const now = () => {
@@ -86,25 +87,28 @@ export async function openDatabaseClock({
   try {
     for (let count = 0; count < FIRST_SAMPLES; count += 1) samples.push(await sample());
   } catch (cause) {
-    throw new StartupError('The database does not answer within 2 seconds, which every statement has.', {
-      cause,
-    });
+    throw new StartupError(
+      'The database does not respond within 2 seconds, the time limit of every statement.',
+      {
+        cause,
+      },
+    );
   }
   take(samples.reduce((best, each) => (each.error < best.error ? each : best)));
-  tellSkew();
+  logSkew();
 
-  const looking = setInterval(() => {
-    const leapt = Math.abs(machine.now().getTime() - timer() - machineBegan) > LEAP_MS;
-    if (asking || (!leapt && timer() - sampledAt < SAMPLED_EVERY_MS)) return;
-    asking = true;
+  const checking = setInterval(() => {
+    const jumped = Math.abs(machine.now().getTime() - timer() - machineBegan) > JUMP_MS;
+    if (sampling || (!jumped && timer() - sampledAt < SAMPLED_EVERY_MS)) return;
+    sampling = true;
     sample()
       .then((taken) => {
         take(taken);
-        tellSkew();
+        logSkew();
       })
-      .catch((error: unknown) => logger.debug({ err: error }, 'the time of the database is not known'))
-      .finally(() => (asking = false));
-  }, LOOKED_EVERY_MS);
-  looking.unref();
-  return { now, skewMs, stop: () => clearInterval(looking) };
+      .catch((error: unknown) => logger.debug({ err: error }, 'the time of the database is unknown'))
+      .finally(() => (sampling = false));
+  }, CHECKED_EVERY_MS);
+  checking.unref();
+  return { now, skewMs, stop: () => clearInterval(checking) };
 }

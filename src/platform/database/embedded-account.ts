@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { StartupError } from '../startup-error.ts';
 
-/** The system account that PostgreSQL runs under. */
+/** The system account of the PostgreSQL server. */
 export interface ServerAccount {
   name: string;
   uid: number;
@@ -9,13 +9,13 @@ export interface ServerAccount {
 }
 
 /**
- * Chooses the account for the server: PostgreSQL refuses to be root, so root gives way to the owner of the existing
- * database, else to `nobody`, else to any account there is (initdb wants one that the system knows).
+ * Chooses the account for the server. PostgreSQL refuses to run as root, so root uses the owner of the existing
+ * database, otherwise `nobody`, otherwise any other account (initdb requires one that the system knows).
  *
- * @param databaseDir the folder of the database; need not exist
+ * @param databaseDir the folder of the database; it does not have to exist
  * @param passwdFile only for tests
- * @returns undefined when the caller is not root: then it runs under the caller's own account
- * @throws StartupError when root finds no other account
+ * @returns undefined if the caller is not root: the server then runs under the caller's account
+ * @throws StartupError if root finds no other account
  */
 export function chooseServerAccount(
   databaseDir: string,
@@ -29,7 +29,8 @@ export function chooseServerAccount(
   const chosen = accounts.find((account) => account.name === 'nobody') ?? accounts[0];
   if (chosen === undefined) {
     throw new StartupError(
-      `PostgreSQL refuses to run as root and ${passwdFile} has no other account: start Latchkey as another user, or set DATABASE_URL.`,
+      `PostgreSQL refuses to run as root and ${passwdFile} has no other account: start Latchkey as another ` +
+        'user, or set DATABASE_URL.',
     );
   }
   return chosen;

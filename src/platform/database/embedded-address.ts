@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import type { ServerAccount } from './embedded-account.ts';
 import { prepareSocketFolder } from './embedded-socket.ts';
 
-/** Where the embedded server listens. */
+/** The address of the embedded server. */
 export interface EmbeddedAddress {
   host: string;
   port: number;
-  /** Where no folder protects the socket, with the file that holds it. */
+  /** The password and its file, if no folder protects the socket. */
   password?: string;
   passwordFile?: string;
-  /** The server's settings for it, by name. */
+  /** The server settings for this address, by name. */
   settings: Record<string, string>;
-  /** Removes what was made for it. */
+  /** Removes the files of the address. */
   release(): void;
 }
 
-/** A Unix socket in a folder of its own; on Windows, which lacks that, the loopback with a password. */
+/** A Unix socket in a folder of its own; on Windows, the loopback interface with a password. */
 export async function prepareAddress(
   dataDir: string,
   account: ServerAccount | undefined,

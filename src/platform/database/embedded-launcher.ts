@@ -10,15 +10,15 @@ import { dirname, parse } from 'node:path';
 import { StartupError } from '../startup-error.ts';
 import type { ServerAccount } from './embedded-account.ts';
 
-/** Starts PostgreSQL's programs under the right account. */
+/** Starts the programs of PostgreSQL under the right account. */
 export interface Launcher {
-  /** Starts a program outside of the terminal's process group, so that Ctrl-C reaches Node alone. */
+  /** Starts a program outside of the terminal's process group, so that Ctrl-C reaches only Node. */
   launch(program: string, args: readonly string[], stdio: StdioOptions): ChildProcess;
-  /** Why the programs run with more rights than their account has, for the log; undefined when they do not. */
+  /** Why the programs run with more privileges than their account has, for the log; undefined if they do not. */
   readonly elevatedBecause: string | undefined;
 }
 
-// Rights to cross folders that are closed to the account. Without no_setuid_fixup access(2) would ignore them.
+// Privileges to enter folders that are closed to the account. Without no_setuid_fixup, access(2) would ignore them.
 const KEEP_ACCESS = [
   '--clear-groups',
   '--securebits=+no_setuid_fixup',
@@ -30,7 +30,7 @@ const KEEP_ACCESS = [
  * @param account from {@link chooseServerAccount}; undefined for the caller's own
  * @param postgres the program that must be reachable
  * @param folders existing folders that must be reachable, the data folder first
- * @throws StartupError when the account cannot reach them and cannot be given the right to
+ * @throws StartupError if the account cannot reach them and cannot be granted the privilege
  */
 export function createLauncher(
   account: ServerAccount | undefined,
@@ -41,7 +41,7 @@ export function createLauncher(
     cwd: parse(postgres).root,
     detached: process.platform !== 'win32',
     windowsHide: true,
-    // Nothing of our own environment: it holds secrets, and PG* variables would change the server.
+    // Without this process's environment: it contains secrets, and PG* variables would affect the server.
     ...(process.platform !== 'win32' && {
       env: { LC_ALL: 'C', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     }),
@@ -66,7 +66,9 @@ export function createLauncher(
   const trial = spawnSync('setpriv', [...setpriv, postgres, '--version'], { ...common, stdio: 'ignore' });
   if (trial.status !== 0) {
     throw new StartupError(
-      `PostgreSQL cannot run as root, and its account (${account.name}) cannot reach ${blocked}: start Latchkey as the owner of that folder, or put the program and DATA_DIR (${folders[0]}) where others may enter, or set DATABASE_URL.`,
+      `PostgreSQL cannot run as root, and its account (${account.name}) cannot reach ${blocked}: start ` +
+        `Latchkey as the owner of that folder, or put the program and DATA_DIR (${folders[0]}) where others may ` +
+        'enter, or set DATABASE_URL.',
     );
   }
   return {
@@ -75,7 +77,7 @@ export function createLauncher(
   };
 }
 
-/** The first part of `path` that the account may not enter (of a program: read and run). */
+/** The first part of `path` that the account cannot enter, or for a program cannot read and run. */
 function firstClosed(path: string, account: ServerAccount): string | undefined {
   const parent = dirname(path);
   if (parent !== path) {

@@ -2,20 +2,20 @@ import { copyFileSync, openSync, readFileSync, statSync, truncateSync } from 'no
 
 const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 
-/** The server's own log, of at most 10 MB, and one older copy of it beside it (`.1`). */
+/** The log file of the server, at most 10 MB, with one older copy next to it (`.1`). */
 export interface ServerLog {
   readonly path: string;
   /** Opens it for appending, for the server's stderr; the caller closes the descriptor. */
   open(): number;
-  /** Moves the content to the older copy when there is too much; safe while a server writes. */
+  /** Moves the content to the older copy if it is too large; safe while a server writes. */
   bound(): void;
-  /** How long it is now, in bytes. */
+  /** The current size, in bytes. */
   size(): number;
-  /** The most telling line written since it was `since` bytes long: the last error, else the last line. */
+  /** The most informative line since it was `since` bytes long: the last error, otherwise the last line. */
   reason(since: number): string;
 }
 
-/** @param path where the log is kept */
+/** @param path the log file */
 export function serverLog(path: string): ServerLog {
   const size = () => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return {
@@ -27,17 +27,17 @@ export function serverLog(path: string): ServerLog {
       try {
         copyFileSync(path, `${path}.1`);
       } catch {
-        // Without room for a copy, the room that the log takes matters more than what it says.
+        // If the disk has no space for a copy, freeing space matters more than keeping the log.
       }
       truncateSync(path, 0);
     },
-    reason: (since) => tellingLine(readFileSync(path).subarray(since).toString('utf8')),
+    reason: (since) => mostInformativeLine(readFileSync(path).subarray(since).toString('utf8')),
   };
 }
 
-/** The last line that tells of an error, else the last line at all; without its time and process id. */
-export function tellingLine(text: string): string {
+/** The last line with an error, otherwise the last line, without its time and process id. */
+export function mostInformativeLine(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const line = lines.findLast((each) => /\b(FATAL|PANIC|error):/.test(each)) ?? lines.at(-1);
-  return line?.replace(/^[\d-]+ [\d:.]+ \w+ \[\d+\] /, '').trim() ?? 'it left no message';
+  return line?.replace(/^[\d-]+ [\d:.]+ \w+ \[\d+\] /, '').trim() ?? 'it logged no message';
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { readPostmasterFile } from './postmaster-file.ts';
 
-// Fast, immediate, and the last resort: each with the milliseconds it is given.
+// Fast, immediate, and the last resort, each with its timeout in milliseconds.
 const STEPS = [
   ['SIGINT', 1_000],
   ['SIGQUIT', 3_000],
@@ -12,10 +12,10 @@ const STEPS = [
 ] as const;
 
 /**
- * Stops a server that a killed Latchkey left on this folder. Whoever calls holds the data folder's lock: nobody else
- * can be using it.
+ * Stops a server that a killed process of the service left running on this folder. The caller holds the lock of the
+ * data folder, so no other process uses it.
  *
- * @param pgCtl the program that stops a server where there are no signals (Windows)
+ * @param pgCtl the program that stops a server on systems without signals (Windows)
  */
 export async function stopOrphan(databaseDir: string, pgCtl: string, logger: Logger): Promise<void> {
   const note = readPostmasterFile(databaseDir);
@@ -26,7 +26,7 @@ export async function stopOrphan(databaseDir: string, pgCtl: string, logger: Log
   }
   for (const [signal, patience] of STEPS) {
     if (!isServerOf(note.pid, databaseDir)) break;
-    logger.info({ pid: note.pid, signal }, 'stopping the database server of a killed Latchkey');
+    logger.info({ pid: note.pid, signal }, 'stopping the database server of a killed process');
     try {
       process.kill(note.pid, signal);
     } catch {
@@ -36,8 +36,8 @@ export async function stopOrphan(databaseDir: string, pgCtl: string, logger: Log
       await sleep(10);
   }
 
-  // The noted number may by now be another process's, and PostgreSQL would then refuse to start. Our own number, that of
-  // its parent, tells it that the note is stale, and it still looks for survivors by their shared memory.
+  // The process id in the file may belong to another process by now, and PostgreSQL would then refuse to start. Our own
+  // id, that of its parent, marks the file as stale; PostgreSQL still detects survivors by their shared memory.
   const left = readPostmasterFile(databaseDir);
   if (left !== undefined) writeFileSync(left.path, [String(process.pid), ...left.lines.slice(1)].join('\n'));
 }
@@ -47,7 +47,7 @@ function isServerOf(pid: number, databaseDir: string): boolean {
   return words.includes('postgres') && words.includes(databaseDir);
 }
 
-/** Empty for a process that has ended, also while nobody has collected its status. */
+/** Empty for a process that has ended, even if its status was not collected yet. */
 function commandLine(pid: number): string {
   if (process.platform !== 'linux') {
     return spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';

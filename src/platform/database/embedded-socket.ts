@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { StartupError } from '../startup-error.ts';
 import type { ServerAccount } from './embedded-account.ts';
 
-// The shortest limit of a socket's path is 103 bytes (macOS); "/.s.PGSQL.5432.lock" and our own name take 40.
+// The shortest limit of a socket's path is 103 bytes (macOS); "/.s.PGSQL.5432.lock" and the folder's name use 40.
 const LONGEST_PARENT = 60;
 
 /**
- * Makes the empty folder for the server's Unix socket. A data folder may lie too deep for a socket's path (107 bytes),
- * so it is a short one in the system's temporary folder, closed to everybody but the server's account.
+ * Creates the empty folder for the server's Unix socket. The path of a data folder may be too long for a socket (107
+ * bytes), so it is in the system's temporary folder, accessible only to the server's account.
  *
- * @param dataDir the real path of the data folder; it names the socket's, together with the account
- * @throws StartupError when somebody else owns a folder of that name
+ * @param dataDir the real path of the data folder; the name of the folder follows from it and the account
+ * @throws StartupError if another account owns a folder of that name
  */
 export function prepareSocketFolder(dataDir: string, account: ServerAccount | undefined): string {
   const parent = Buffer.byteLength(tmpdir()) <= LONGEST_PARENT ? tmpdir() : '/tmp';
@@ -25,12 +25,13 @@ export function prepareSocketFolder(dataDir: string, account: ServerAccount | un
   const trusted = [process.getuid?.(), account?.uid];
   if (!stat.isDirectory() || !trusted.includes(stat.uid)) {
     throw new StartupError(
-      `The folder ${folder} for the database's socket belongs to somebody else (uid ${stat.uid}): remove it, or set TMPDIR to a folder of your own.`,
+      `The folder ${folder} for the database's socket belongs to another account (uid ${stat.uid}): remove it, ` +
+        'or set TMPDIR to a folder of your own.',
     );
   }
   chmodSync(folder, 0o700);
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
-  // A socket of a killed server is in the way of the next one when its process id is in use again.
+  // The socket of a killed server blocks the next one if its process id is in use again.
   for (const left of readdirSync(folder)) rmSync(join(folder, left), { force: true });
   return folder;
 }

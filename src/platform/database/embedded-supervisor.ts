@@ -9,22 +9,22 @@ const POLL_MS = 10;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 const LOG_CHECK_MS = 60_000;
-// Backends of a killed server hold its shared memory for a moment after it.
+// Backends of a killed server keep its shared memory for a moment.
 const SURVIVORS = /shared memory block/;
 const SURVIVORS_LEAVE_WITHIN_MS = 5_000;
 
 export interface Supervised {
-  /** Stops the server: politely, after 5 s at once, after 10 s by force. Resolves when it is gone. */
+  /** Stops the server: fast, after 5 s immediately, after 10 s by SIGKILL. Resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the server, waits until it is ready, and starts it again whenever it ends without having been asked to.
+ * Starts the server, waits until it is ready, and starts it again whenever it ends unexpectedly.
  *
  * @param options.launch starts one server process
  * @param options.isReady whether the process of this id accepts connections
- * @param options.requestStop asks a running server to stop
- * @throws StartupError when the first start fails or is silent for 30 s
+ * @param options.requestStop signals a running server to stop
+ * @throws StartupError if the first start fails or logs nothing for 30 s
  */
 export async function supervise(options: {
   launch: () => ChildProcess;
@@ -62,7 +62,7 @@ export async function supervise(options: {
     let written = log.size();
     let deadline = Date.now() + READY_WITHIN_MS;
     while (!over && Date.now() < deadline) {
-      // Recovery after a crash may take long and reports every 10 s; killing it would only make it start over.
+      // Recovery after a crash may take long and logs its progress every 10 s; killing it would only restart it.
       if (log.size() !== written) {
         written = log.size();
         deadline = Date.now() + READY_WITHIN_MS;
@@ -106,13 +106,13 @@ export async function supervise(options: {
           logger.info('the embedded database is ready again');
         }
       } catch (error) {
-        // A full disk or too many open files: the next attempt may find room.
+        // The disk may be full or too many files open; the next attempt may succeed.
         logger.error({ err: error }, 'the embedded database cannot be started');
       }
     }
   };
 
-  // An exit without stop(), say after an uncaught error, should not leave a server behind.
+  // An exit without stop(), for example after an uncaught error, must not leave a server running.
   const onExit = () => current && options.requestStop(current.child, 'fast');
   process.once('exit', onExit);
   await startOrFail();

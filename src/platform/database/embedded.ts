@@ -15,7 +15,7 @@ import { stopOrphan } from './embedded-orphan.ts';
 import { supervise } from './embedded-supervisor.ts';
 import { readPostmasterFile } from './postmaster-file.ts';
 
-/** Where to reach the server, as pg takes it. */
+/** The address of the server, in the form of pg. */
 export interface EmbeddedConnection {
   host: string;
   port: number;
@@ -26,7 +26,7 @@ export interface EmbeddedConnection {
 
 export interface EmbeddedPostgres {
   readonly connection: EmbeddedConnection;
-  /** Shuts the server down; what was committed is on disk. */
+  /** Shuts the server down; committed data is on disk. */
   stop(): Promise<void>;
 }
 
@@ -36,16 +36,16 @@ interface EmbeddedOptions {
   settings?: Record<string, string>;
 }
 
-/** PostgreSQL's own advice is a quarter of the memory; it takes of it what it needs. */
+/** A quarter of the memory, as PostgreSQL's documentation recommends. */
 const LARGEST_BUFFERS_MB = 1024;
 
 const SETTINGS: Record<string, string> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   jit: 'off',
-  // Containers have 64 MB of shared memory, too little for parallel plans.
+  // Containers have 64 MB of shared memory, which is too little for parallel plans.
   max_parallel_workers_per_gather: '0',
-  // Failed statements are answered to us; here they would only fill the disk, with the values in them.
+  // The service receives failed statements anyway; the log would fill the disk and contain their values.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -53,12 +53,12 @@ const SETTINGS: Record<string, string> = {
 };
 
 /**
- * Starts a PostgreSQL of our own on `<dataDir>/postgres`, creating it at first, and keeps it running. The caller holds
- * the lock of the data folder.
+ * Starts an embedded PostgreSQL on `<dataDir>/postgres`, which is created on first use, and keeps it running. The
+ * caller holds the lock of the data folder.
  *
  * @param options.dataDir an existing folder
  * @param options.settings server settings by name, such as `{ fsync: 'off' }` in tests
- * @throws StartupError with the reason when it cannot run here
+ * @throws StartupError with the reason if it cannot run on this machine
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   try {
@@ -66,7 +66,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   } catch (error) {
     if (error instanceof StartupError || !(error instanceof Error && 'syscall' in error)) throw error;
     throw new StartupError(
-      `Cannot run the embedded database in DATA_DIR (${options.dataDir}): ${error.message}; start Latchkey under the account that owns the folder, or set DATABASE_URL.`,
+      `Cannot run the embedded database in DATA_DIR (${options.dataDir}): ${error.message}; start Latchkey ` +
+        'under the account that owns the folder, or set DATABASE_URL.',
       { cause: error },
     );
   }
@@ -87,7 +88,7 @@ async function start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
     if (launcher.elevatedBecause !== undefined)
       logger.info(
         { reason: launcher.elevatedBecause },
-        'the database server gets the right CAP_DAC_OVERRIDE',
+        'the database server runs with the capability CAP_DAC_OVERRIDE',
       );
 
     await ensureCluster({
@@ -168,15 +169,15 @@ function requestStop(
 
 async function ensureDatabase(connection: EmbeddedConnection): Promise<void> {
   try {
-    await ask(connection, 'SELECT 1');
+    await runStatement(connection, 'SELECT 1');
   } catch (error) {
     const missing = (error as { code?: string }).code === '3D000';
     if (!missing) throw error;
-    await ask({ ...connection, database: 'postgres' }, `CREATE DATABASE ${DATABASE_NAME}`);
+    await runStatement({ ...connection, database: 'postgres' }, `CREATE DATABASE ${DATABASE_NAME}`);
   }
 }
 
-async function ask(connection: EmbeddedConnection, statement: string): Promise<void> {
+async function runStatement(connection: EmbeddedConnection, statement: string): Promise<void> {
   const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   try {
@@ -187,7 +188,7 @@ async function ask(connection: EmbeddedConnection, statement: string): Promise<v
   }
 }
 
-/** Of what the machine, or the container, has. */
+/** A share of the memory of the machine or the container. */
 function sharedBuffers(): string {
   const megabytes = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2 ** 20;
   return `${Math.max(16, Math.min(LARGEST_BUFFERS_MB, Math.floor(megabytes / 4)))}MB`;

@@ -3,17 +3,17 @@ import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { currentTenant, DeadlineExceededError, RequestScope } from '../request-scope.ts';
 import { DatabaseUnavailableError } from './errors.ts';
 
-/** A request that has waited so long for a connection is refused. */
-const PATIENCE_MS = 2_000;
-/** Of ten connections one tenant has at most eight: some are left for others, however many requests it sends. */
-const SHARE = 0.8;
-/** Work of the service's own takes turns with tenants as one of them. */
-const OWN = '';
+/** A request that waits longer for a connection is refused. */
+const MAX_WAIT_MS = 2_000;
+/** One tenant uses at most this share of the connections, however many requests it sends. */
+const SHARE_PER_TENANT = 0.8;
+/** The service's own work counts as one tenant. */
+const SERVICE = '';
 
-/** How knex begins a transaction. */
+/** The statement with which knex begins a transaction. */
 const BEGIN = 'BEGIN;';
 
-/** Where knex gets its connections. */
+/** The source of knex's connections. */
 export interface ConnectionSource {
   connect(): Promise<pg.PoolClient>;
   /** How many wait for a connection. */
@@ -21,10 +21,10 @@ export interface ConnectionSource {
 }
 
 /**
- * Shares the connections of a pool between tenants: none of them has all connections, and those who wait take turns by
- * tenant. A request waits no longer than its deadline, and nothing is asked for it after that: its transaction is rolled back.
- * @param connections how many the pool opens at most
- * @param statementTimeoutMs how long one statement may take; 0 for as long as it likes
+ * Shares the connections of a pool between tenants: none of them uses all connections, and waiting tenants alternate. A
+ * request waits no longer than its deadline and sends no statement after it: its transaction is rolled back.
+ * @param connections the maximum number of connections of the pool
+ * @param statementTimeoutMs the time limit of one statement; 0 for none
  */
 export function shareConnections(
   pool: pg.Pool,
@@ -32,20 +32,20 @@ export function shareConnections(
   statementTimeoutMs: number,
 ): ConnectionSource {
   const limit = createConcurrencyLimit({
-    atOnce: connections,
-    ofOneAtOnce: Math.max(1, Math.floor(connections * SHARE)),
-    patienceMs: PATIENCE_MS,
+    limit: connections,
+    limitPerKey: Math.max(1, Math.floor(connections * SHARE_PER_TENANT)),
+    maxWaitMs: MAX_WAIT_MS,
     refusal: () => new DatabaseUnavailableError(),
   });
 
-  /** Clients that keep to the deadline. */
+  /** Clients that respect the deadline. */
   const keeping = new WeakSet<pg.PoolClient>();
 
   return {
     waiting: () => limit.load().waiting,
 
     async connect() {
-      const giveBack = await limit.acquire(currentTenant(OWN));
+      const releaseSlot = await limit.acquire(currentTenant(SERVICE));
       try {
         const client = await pool.connect();
         const { query, release } = client;
@@ -54,12 +54,12 @@ export function shareConnections(
           client.query = keepDeadline(query.bind(client) as Query, statementTimeoutMs) as typeof query;
         }
         client.release = (destroy) => {
-          giveBack();
+          releaseSlot();
           release.call(client, destroy);
         };
         return client;
       } catch (error) {
-        giveBack();
+        releaseSlot();
         throw error;
       }
     },
@@ -69,7 +69,9 @@ export function shareConnections(
 type Callback = (error: Error) => void;
 type Query = (...args: unknown[]) => unknown;
 
-/** @returns a `query` that asks nothing after the request's deadline, and gives a transaction no longer than until then */
+/**
+ * @returns a `query` that sends no statement after the request's deadline, and limits a transaction to that time
+ */
 function keepDeadline(query: Query, statementTimeoutMs: number): Query {
   return (...args) => {
     const remainingMs = RequestScope.current()?.remainingMs ?? Infinity;
@@ -77,7 +79,7 @@ function keepDeadline(query: Query, statementTimeoutMs: number): Query {
     const text = typeof statement === 'string' ? statement : (statement as { text?: string }).text;
     if (remainingMs <= 0 && !/^rollback/i.test(text ?? '')) return refuse(args.at(-1));
     if (text === BEGIN && remainingMs < statementTimeoutMs) {
-      // In one go, because behind a slow network every round trip counts.
+      // In one message, because on a slow network every round trip counts.
       return query(`${BEGIN} SET LOCAL statement_timeout = ${Math.ceil(remainingMs)}`, ...args.slice(1));
     }
     return query(...args);

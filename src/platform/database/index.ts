@@ -19,12 +19,12 @@ export { isLockedOut, isUnavailable, isUniqueViolation, isUnstorableInput, opera
 
 const STATEMENT_TIMEOUT_MS = 2_000;
 const MAX_CONNECTIONS = 10;
-/** Two for batches of lookups, one for health checks. */
+/** Two for batches of session lookups, one for health checks. */
 const OWN_CONNECTIONS = 3;
 const CLOSE_WITHIN_MS = 3_000;
 /**
- * Named statements find a few rows by their keys, whatever the tables hold: planned once for a connection, by index. Else
- * PostgreSQL plans small batches anew each time, which costs more than to run them.
+ * Named statements find a few rows by key for any size of the tables, so they are planned once for each connection, by
+ * index. Otherwise PostgreSQL would plan small batches every time, which costs more than running them.
  */
 const KEYED = {
   plan_cache_mode: 'force_generic_plan',
@@ -34,23 +34,23 @@ const KEYED = {
   jit: 'off',
 };
 /**
- * Pages are read from an index in its order. By the server's default, made for disks that turn, reading and sorting all that
- * an application has looks cheaper while the statistics do not know how much that is.
+ * Pages are read from an index in its order. With the server's default, which is meant for rotating disks, reading and
+ * sorting all rows of an application seems cheaper as long as the statistics do not cover it.
  */
 const PAGED = { random_page_cost: '1.1' };
 
-/** Two ways to ask the same database. */
+/** Two interfaces to the same database. */
 export interface Queries {
-  /** Joins the transaction of `inOneTransaction`, where the caller is inside of one. */
+  /** Joins the transaction of `inOneTransaction` if the caller runs inside one. */
   readonly knex: Knex;
   /**
-   * For named, prepared statements that must not wait behind anything else: `pool.query({ name, text, values })`. It has a few
-   * connections of its own.
+   * For named, prepared statements that must not wait behind anything else: `pool.query({ name, text, values })`. It
+   * has a few connections of its own.
    */
   readonly pool: pg.Pool;
 }
 
-/** Connections of a pool, and who waits for one. */
+/** The connections of a pool, and the number of waiting callers. */
 export interface PoolLoad {
   readonly busy: number;
   readonly idle: number;
@@ -58,38 +58,42 @@ export interface PoolLoad {
 }
 
 export interface Database extends Queries {
-  /** Whether it is the one that Latchkey runs by itself. */
+  /** Whether the database is embedded. */
   readonly embedded: boolean;
-  /** Runs work in a transaction that whatever the work asks of `knex` joins: all of it happens, or nothing. */
+  /** Runs work in one transaction, which all its statements on `knex` join: all of it happens, or nothing. */
   inOneTransaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
-  /** Hears notifications, on a connection of its own: see `listener.ts`. The caller closes it before the database. */
+  /**
+   * Listens for notifications on a separate connection: see `listener.ts`. The caller closes it before the database.
+   */
   listen(channels: readonly string[], onNotification: (channel: string, payload?: string) => void): Listener;
-  /** How many connections there are, by state: those of knex, and the own ones of `pool`. */
+  /** The number of connections by state: the shared ones of knex, and the separate ones of `pool`. */
   connections(): { readonly shared: PoolLoad; readonly own: PoolLoad };
-  /** Resolves when the database answers; rejects within about 2 s otherwise. */
+  /** Resolves when the database responds; rejects within about 2 s otherwise. */
   ping(): Promise<void>;
-  /** Whether commits wait in vain for a synchronous standby, or have until seconds ago. */
+  /** Whether commits wait for a synchronous standby that does not respond, or did so within the last seconds. */
   awaitsStandby(): Promise<boolean>;
   /**
-   * Runs work whose statements may take longer, such as migrations, on connections of its own that are closed after it.
-   * @param statementTimeoutMs how long one statement may take; 0 for as long as it likes
+   * Runs work whose statements may take longer, such as migrations, on temporary connections.
+   * @param statementTimeoutMs the time limit of one statement; 0 for none
    */
   withStatementTimeout<T>(statementTimeoutMs: number, work: (queries: Queries) => Promise<T>): Promise<T>;
-  /** Ends the connections and the embedded server, and gives the data folder free. Calling it again does nothing more. */
+  /**
+   * Ends the connections and the embedded server, and releases the data folder. Further calls have no effect.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Opens the database: a PostgreSQL server by its address, else one of our own in the data folder.
+ * Opens the database: a PostgreSQL server by its address, otherwise an embedded one in the data folder.
  *
  * @param options.databaseUrl `postgresql://…`; undefined for the embedded one
- * @param options.directUrl where the server is past a pooler; undefined when `databaseUrl` leads to it
- * @param options.dataDir the data folder; created when missing, locked while the embedded one is open
- * @param options.maxConnections 10 unless told
- * @param options.statementTimeoutMs how long one statement may take, 2000 unless told; 0 for as long as it likes
+ * @param options.directUrl the direct address behind a pooler; undefined if `databaseUrl` is direct
+ * @param options.dataDir the data folder; created if missing, locked while the embedded database is open
+ * @param options.maxConnections 10 by default
+ * @param options.statementTimeoutMs the time limit of one statement, 2000 by default; 0 for none
  * @param options.settings server settings of the embedded one by name, such as `{ fsync: 'off' }` in tests
- * @throws DataFolderInUseError when another Latchkey has the data folder
- * @throws StartupError with one line on anything else that the operator can mend
+ * @throws DataFolderInUseError if another process uses the data folder
+ * @throws StartupError one line about any other fault that the operator can fix
  */
 export async function openDatabase(options: {
   databaseUrl?: string | undefined;
@@ -111,7 +115,7 @@ export async function openDatabase(options: {
     ...(place.checksClients && { [CHECK_INTERVAL]: String(CHECKED_EVERY_MS) }),
   };
 
-  const open = (way: Way, connections: number, statementTimeoutMs: number): Connections => {
+  const open = (way: ConnectionOptions, connections: number, statementTimeoutMs: number): Connections => {
     const create = (maxConnections: number, settings: SessionSettings) =>
       createPool({
         ...way,
@@ -125,7 +129,7 @@ export async function openDatabase(options: {
     const own = knexOver(source, logger);
     return { pool: create(OWN_CONNECTIONS, KEYED), shared, source, own, knex: joining(own) };
   };
-  const direct: Way = { connection: place.direct, sharesBackends: false };
+  const direct: ConnectionOptions = { connection: place.direct, sharesBackends: false };
   const connections = open(place, maxConnections, timeoutMs);
   const { pool, knex } = connections;
 
@@ -164,17 +168,17 @@ function loadOf({ totalCount, idleCount, waitingCount }: pg.Pool): PoolLoad {
 }
 
 interface Connections extends Queries {
-  /** What knex draws from, by way of `source`. */
+  /** The pool behind the `source` of knex. */
   readonly shared: pg.Pool;
   readonly source: ConnectionSource;
-  /** The knex that joins nothing. */
+  /** The knex that does not join transactions. */
   readonly own: Knex;
 }
 
-/** How sessions are come by. */
-type Way = Pick<Server, 'connection' | 'sharesBackends'>;
+/** How sessions are opened. */
+type ConnectionOptions = Pick<Server, 'connection' | 'sharesBackends'>;
 
-interface Place extends Server {
+interface DatabaseServer extends Server {
   close(): Promise<void>;
 }
 
@@ -182,9 +186,9 @@ async function openEmbedded(
   dataDir: string,
   logger: Logger,
   settings: Record<string, string> | undefined,
-): Promise<Place> {
+): Promise<DatabaseServer> {
   try {
-    // Others may pass through, not look: the server runs under another account when we are root.
+    // Others may traverse the folder, not list it: the server runs under another account if this process is root.
     mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   } catch (error) {
     throw new StartupError(`Cannot create the data folder of DATA_DIR: ${(error as Error).message}`);
@@ -213,18 +217,18 @@ async function openServer(
   databaseUrl: string,
   directUrl: string | undefined,
   statementTimeoutMs: number,
-): Promise<Place> {
+): Promise<DatabaseServer> {
   return { ...(await checkServer(databaseUrl, directUrl, statementTimeoutMs)), close: async () => {} };
 }
 
 function knexOver(source: ConnectionSource, logger: Logger): Knex {
   return createKnex({
     client: 'pg',
-    // All that knex asks of a pool is a connection.
+    // knex uses nothing of a pool but its connections.
     connectionPool: source as unknown as pg.Pool,
-    // Spares a question to the server; knex only asks to know what syntax it may use.
+    // Saves a query: knex needs the version only to choose its syntax.
     version: '14.0',
-    // Or errors, and so the log, would hold the values of the statement.
+    // Otherwise errors, and so the log, would contain the values of the statement.
     compileSqlOnError: false,
     log: {
       warn: (message: unknown) => logger.debug({ knex: message }, 'knex'),
@@ -235,7 +239,7 @@ function knexOver(source: ConnectionSource, logger: Logger): Knex {
   });
 }
 
-/** Connections in use get a moment to come back; a hanging one must not keep the process. */
+/** Connections in use have a moment to be released; a hanging one must not keep the process running. */
 async function endWithin({ pool, shared, own }: Connections, ms: number): Promise<void> {
   await own.destroy();
   let timer: NodeJS.Timeout | undefined;

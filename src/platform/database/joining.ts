@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 const surrounding = new AsyncLocalStorage<Knex.Transaction>();
 
 /**
- * A knex whose statements and transactions join the transaction that surrounds the caller, where there is one: a
+ * A knex whose statements and transactions join the surrounding transaction of the caller, if there is one. A
  * transaction inside it is a savepoint.
  */
 export function joining(knex: Knex): Knex {
@@ -15,8 +15,8 @@ export function joining(knex: Knex): Knex {
 }
 
 /**
- * Runs work in a transaction that everything joins which the work asks of a `joining` knex: all of it happens, or nothing.
- * @param knex not a joining one
+ * Runs work in one transaction, which all its statements on a `joining` knex join: all of it happens, or nothing.
+ * @param knex one that does not join transactions
  */
 export async function inOneTransaction<Result>(
   knex: Knex,

@@ -5,17 +5,17 @@ import pg from 'pg';
 const CONNECT_WITHIN_MS = 2_000;
 const RECONNECT_PAUSE_MS = 500;
 
-/** A connection that hears notifications (LISTEN), made again whenever it is lost. */
+/** A connection that receives notifications (LISTEN), reconnected whenever it is lost. */
 export interface Listener {
   close(): Promise<void>;
 }
 
 /**
- * Listens to channels of the database.
- * @param connection where the database is, as pg takes it
- * @param channels names that need no quoting
- * @param onNotification called for each notification with what it says, and for every channel with nothing once a connection
- *   is made: what was notified in between may have been missed
+ * Listens on channels of the database.
+ * @param connection the address of the database, in the form of pg
+ * @param channels names that do not require quoting
+ * @param onNotification called with the payload of each notification, and without one for every channel after each
+ *   connect, because notifications in between may have been missed
  */
 export function listen(
   connection: pg.ClientConfig,
@@ -44,7 +44,7 @@ export function listen(
       for (const channel of channels) onNotification(channel);
       if (!closing.signal.aborted) await ended;
     } finally {
-      // Nothing is lost with it, and a database that hangs would never take leave.
+      // Ended without waiting: nothing is lost, and a hanging database would never confirm.
       own.destroy();
     }
   }

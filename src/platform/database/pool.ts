@@ -10,38 +10,39 @@ const CONNECT_WITHIN_MS = 2_000;
 const PROBE_WITHIN_MS = 1_000;
 const PROBE_PAUSE_MS = 100;
 
-const UNANSWERED = /^(Query read timeout|Connection terminated due to connection timeout|timeout expired)$/;
+const TIMEOUT_MESSAGE =
+  /^(Query read timeout|Connection terminated due to connection timeout|timeout expired)$/;
 
 type Callback = (error: Error | null | undefined, ...rest: unknown[]) => void;
 
 type PoolSettings = pg.PoolConfig & { readonly max: number };
 
-/** What the sessions of a pool are. */
+/** The kind of sessions that a pool has. */
 interface Sessions {
   readonly session: SessionSettings;
-  /** Whether the sessions are a pooler's, whose backends do other things in the next moment. */
+  /** Whether the sessions are those of a pooler, which assigns backends by transaction. */
   readonly sharesBackends: boolean;
 }
 
 /**
- * A pool whose callers learn in time that the database is gone. A connection that did not answer is never used again.
- * Once the database has left one question unanswered, the pool fails at once, and asks by itself until it answers.
+ * A pool whose callers fail fast when the database is lost. A connection that did not respond is never used again. Once
+ * the database has not responded to a probe, the pool fails at once, and probes the database until it responds.
  */
 class GuardedPool extends pg.Pool {
   readonly #settings: pg.PoolConfig;
   readonly #logger: Logger;
-  /** Settles when it is known whether the database still answers. */
-  #doubt: Promise<void> | undefined;
+  /** Settles when it is known whether the database still responds. */
+  #probing: Promise<void> | undefined;
   #silent = false;
 
   constructor(settings: PoolSettings, { session, sharesBackends }: Sessions, logger: Logger) {
     const onError = (error: unknown) => this.#onError(error);
     const backends = new WeakMap<pg.ClientBase, Backend>();
     const abandoned = createAbandoned(settings, () => this.ending, logger);
-    // Every way to ask, knex' too, ends in this method of the client.
+    // Every query, also of knex, ends in this method of the client.
     class GuardedClient extends pg.Client {
       override connect(callback?: any): any {
-        // Those that were left are as many again: more would take the connections of others.
+        // There are already as many abandoned sessions as connections; more would use up those of other clients.
         if (callback && abandoned.count() >= settings.max) {
           setImmediate(callback, new DatabaseUnavailableError());
           return;
@@ -50,25 +51,25 @@ class GuardedPool extends pg.Pool {
       }
 
       override query(...args: any[]): any {
-        const ask = super.query as (...args: unknown[]) => unknown;
+        const query = super.query as (...args: unknown[]) => unknown;
         const callback = args.at(-1) as Callback | unknown;
         if (typeof callback === 'function') {
           args[args.length - 1] = (error: Error | null | undefined, ...rest: unknown[]) => {
-            if (error) this.#endIfUnanswered(error);
+            if (error) this.#endIfUnresponsive(error);
             (callback as Callback)(error, ...rest);
           };
-          return ask.apply(this, args);
+          return query.apply(this, args);
         }
-        const answer = ask.apply(this, args);
-        if (!(answer instanceof Promise)) return answer;
-        return answer.catch((error: Error) => {
-          this.#endIfUnanswered(error);
+        const result = query.apply(this, args);
+        if (!(result instanceof Promise)) return result;
+        return result.catch((error: Error) => {
+          this.#endIfUnresponsive(error);
           throw error;
         });
       }
 
-      #endIfUnanswered(error: Error): void {
-        if (!UNANSWERED.test(error.message)) return;
+      #endIfUnresponsive(error: Error): void {
+        if (!TIMEOUT_MESSAGE.test(error.message)) return;
         onError(error);
         const backend = backends.get(this);
         if (backend && backends.delete(this)) abandoned.add(backend);
@@ -87,10 +88,10 @@ class GuardedPool extends pg.Pool {
     this.#logger = logger;
 
     this.on('error', (error) => logger.debug({ err: error }, 'an idle database connection was lost'));
-    // Without a listener the loss of a connection in use would end the process; its query fails anyway.
+    // Without a listener, losing a connection in use would end the process; its query fails anyway.
     this.on('connect', (client) => client.on('error', () => {}));
     this.on('release', (_error, client) => {
-      // A transaction that could not be ended must not become the next caller's.
+      // A transaction that could not be ended must not reach the next caller.
       const status = (client as { getTransactionStatus?: () => string | null }).getTransactionStatus?.();
       if (status === 'T' || status === 'E') void (client as pg.PoolClient & pg.Client).end().catch(() => {});
     });
@@ -106,9 +107,9 @@ class GuardedPool extends pg.Pool {
   }
 
   async #connectWhenUsable(): Promise<pg.PoolClient> {
-    await this.#doubt;
+    await this.#probing;
     if (this.#silent) {
-      // In a turn of its own: a caller that tries again and again must not stop the event loop.
+      // In a separate iteration: a caller that retries in a loop must not block the event loop.
       await turn();
       throw new DatabaseUnavailableError();
     }
@@ -120,22 +121,26 @@ class GuardedPool extends pg.Pool {
     }
   }
 
-  /** One question may be held up by something else, our own process among them: only a second one without answer counts. */
+  /**
+   * A single query may be delayed by other causes, such as this process itself: only a second one without a response
+   * counts.
+   */
   #onError(error: unknown): void {
-    if (this.#doubt || this.#silent || this.ending || !UNANSWERED.test((error as Error).message)) return;
-    this.#doubt = this.#probe().then((answered) => {
-      this.#doubt = undefined;
-      if (!answered) void this.#waitForAnswer();
+    if (this.#probing || this.#silent || this.ending || !TIMEOUT_MESSAGE.test((error as Error).message))
+      return;
+    this.#probing = this.#probe().then((responded) => {
+      this.#probing = undefined;
+      if (!responded) void this.#waitUntilResponsive();
     });
   }
 
-  async #waitForAnswer(): Promise<void> {
+  async #waitUntilResponsive(): Promise<void> {
     const since = Date.now();
     this.#silent = true;
-    this.#logger.error('the database does not answer');
+    this.#logger.error('the database does not respond');
     while (!this.ending && !(await this.#probe())) await sleep(PROBE_PAUSE_MS);
     this.#silent = false;
-    if (!this.ending) this.#logger.info({ ms: Date.now() - since }, 'the database answers again');
+    if (!this.ending) this.#logger.info({ ms: Date.now() - since }, 'the database responds again');
   }
 
   async #probe(): Promise<boolean> {
@@ -158,13 +163,13 @@ class GuardedPool extends pg.Pool {
 }
 
 /**
- * Makes a pool that answers or fails within its time.
+ * Creates a pool that responds or fails within its time limit.
  *
- * @param options.connection where the database is, as pg takes it
- * @param options.maxConnections how many connections it may open
- * @param options.statementTimeoutMs how long one statement may take; 0 for as long as it likes
- * @param options.settings of its sessions by name, beside the limits that follow from `statementTimeoutMs`
- * @param options.sharesBackends whether a pooler gives each transaction another backend
+ * @param options.connection the address of the database, in the form of pg
+ * @param options.maxConnections the maximum number of connections
+ * @param options.statementTimeoutMs the time limit of one statement; 0 for none
+ * @param options.settings of its sessions by name, in addition to the limits that follow from `statementTimeoutMs`
+ * @param options.sharesBackends whether a pooler assigns each transaction another backend
  */
 export function createPool(options: {
   connection: pg.ClientConfig;
@@ -188,7 +193,7 @@ export function createPool(options: {
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs }),
     },
     {
-      // Of shared backends only what the pooler itself keeps for each client can be set.
+      // For shared backends, only the settings that the pooler keeps for each client can be set.
       session: sharesBackends ? KEPT_BY_POOLERS : { ...options.settings, ...limitsFor(statementTimeoutMs) },
       sharesBackends,
     },

@@ -2,20 +2,20 @@ import pg from 'pg';
 
 const ROUNDS = 4;
 const PROBE = 'latchkey.probe';
-// A prepared statement that a backend does not know, or knows already.
+// A prepared statement that a backend does not know, or already knows.
 const UNPREPARED = /^(26000|42P05)$/;
 
-/** What is between us and the server's sessions. */
+/** What is between the service and the server's sessions. */
 export interface Pooler {
-  /** `none` when the connections are PostgreSQL's own, or those of a pooler that hands out whole sessions. */
+  /** `none` if the connections are PostgreSQL's own, or those of a pooler in session mode. */
   readonly shares: 'none' | 'transactions';
   /** Whether named statements work. */
   readonly preparesStatements: boolean;
 }
 
 /**
- * Finds out by what happens whether two connections are given one backend: no pooler tells its users what it is.
- * @param open makes a client that is not connected
+ * Detects by experiment whether two connections share a backend, because poolers do not identify themselves.
+ * @param open creates a client that is not connected
  */
 export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
   const first = open();
@@ -23,7 +23,7 @@ export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
   first.on('error', () => {});
   try {
     await first.connect();
-    // A pooler makes up the number that it tells its clients when they connect.
+    // The process id that a pooler sends at connect is not that of a backend.
     const token = String((first as pg.Client & { processID: number | null }).processID);
     const { rows } = await first.query<{ pid: string }>(
       'select pg_backend_pid()::text as pid, set_config($1, $2, false)',
@@ -38,7 +38,7 @@ export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
     await first.query(statement);
     let shares = false;
     for (let round = 0; round < ROUNDS && !shares; round += 1) {
-      // Each holds what it got, so that the next one gets another.
+      // Each keeps its backend, so that the next one gets another.
       const other = open();
       others.push(other);
       other.on('error', () => {});
@@ -53,7 +53,7 @@ export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
   }
 }
 
-/** Whether one name serves on whatever backends these clients have got. */
+/** Whether one statement name works on all backends of these clients. */
 async function prepares(clients: readonly pg.Client[], statement: pg.QueryConfig): Promise<boolean> {
   try {
     for (const client of clients) await client.query(statement);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a running server notes in its data folder. */
+/** The content of the file `postmaster.pid` of a running server. */
 export interface PostmasterFile {
   path: string;
   pid: number;
@@ -9,7 +9,7 @@ export interface PostmasterFile {
   lines: string[];
 }
 
-/** Reads the note of the server on that folder; undefined when there is none. */
+/** Reads the file of the server in that folder; undefined if the file does not exist. */
 export function readPostmasterFile(databaseDir: string): PostmasterFile | undefined {
   const path = join(databaseDir, 'postmaster.pid');
   let lines: string[];

@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 
-/** A table whose rows keep the secret before the current one for a while. */
+/** A table whose rows keep the previous secret during the overlap after a rotation. */
 export interface PreviousSecrets {
   readonly table: string;
   /** The primary key. */
   readonly id: string;
-  /** The column that says until when. */
+  /** The column with the end of the overlap. */
   readonly until: string;
 }
 
-/** Deletes secrets whose overlap is over. @returns how many */
+/** Deletes previous secrets whose overlap has ended. @returns how many */
 export async function clearPreviousSecrets(
   db: Knex,
   { table, id, until }: PreviousSecrets,
@@ -20,7 +20,7 @@ export async function clearPreviousSecrets(
   return (
     db(table)
       .whereIn(id, some)
-      // Asked twice, because a secret may be rotated while its row is waited for.
+      // Checked again after locking, because a secret may be rotated while its row is locked.
       .where(until, '<=', now)
       .update({ previous_secret_sealed: null, [until]: null })
   );

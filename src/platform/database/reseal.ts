@@ -13,23 +13,23 @@ export interface SealedColumn<Id extends string | Buffer = string> {
   readonly context: (id: Id) => string;
 }
 
-/** Sealed values, wherever they are kept. */
+/** Sealed values in any storage. */
 export interface SealedRows<Id extends string | Buffer = string> {
-  /** What they are, in an error. */
+  /** Their name in errors. */
   readonly name: string;
   /** The context under which the value of a row is sealed. */
   readonly context: (id: Id) => string;
-  /** Rows behind an id whose value does not begin with a key's id, in the order of their ids. */
+  /** Rows after an id whose value does not begin with the id of a key, ordered by id. */
   list(
     after: string | Buffer,
     keyId: Buffer,
     limit: number,
   ): Promise<{ readonly id: Id; readonly sealed: Buffer }[]>;
-  /** Replaces the value of a row, unless it has changed meanwhile. */
+  /** Replaces the value of a row unless it has changed meanwhile. */
   replace(id: Id, from: Buffer, to: Buffer): Promise<unknown>;
 }
 
-/** @returns what seals the values of a column anew, as `createRowResealer` does */
+/** @returns a function that reseals the values of a column, like that of `createRowResealer` */
 export function createResealer<Id extends string | Buffer = string>(
   knex: Knex,
   keyring: Keyring,
@@ -53,16 +53,16 @@ export function createResealer<Id extends string | Buffer = string>(
 }
 
 /**
- * Seals values anew that are not under the current master key, so that an old one can be removed. Each call does the next
- * part of the rows.
- * @returns how many it found; 0 at the end of the rows, after which it begins again
- * @throws Error that names rows which cannot be opened; the next call goes on behind them
+ * Reseals values that are not under the current master key, so that an old key can be removed. Each call processes the
+ * next batch of rows.
+ * @returns the number of rows found; 0 at the end of the rows, after which it starts over
+ * @throws Error that names the rows that cannot be opened; the next call continues after them
  */
 export function createRowResealer<Id extends string | Buffer = string>(
   keyring: Keyring,
   { name, context, list, replace }: SealedRows<Id>,
 ): () => Promise<number> {
-  // Of bytes too this is the lowest value.
+  // The lowest value for bytes as well.
   let last: string | Buffer = '';
   return async () => {
     if (!keyring.rotating) return 0;
@@ -85,7 +85,7 @@ export function createRowResealer<Id extends string | Buffer = string>(
   };
 }
 
-/** Of the keyring rather than of the database, whose errors have a code of their own. */
+/** An error of the keyring, not of the database, whose errors have a code. */
 function isOpeningFault(error: unknown): boolean {
   return error instanceof UnknownMasterKeyError || (error as Error).message.includes('authenticate data');
 }

@@ -7,27 +7,27 @@ import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, KEPT_BY_POOLERS, limitsFor } 
 const OLDEST_VERSION = 140_000;
 const CONNECT_WITHIN_MS = 5_000;
 
-/** Where the database is, and what its sessions can be told. */
+/** The addresses of the database, and what its sessions support. */
 export interface Server {
-  /** As pg takes it. */
+  /** In the form of pg. */
   readonly connection: pg.ClientConfig;
-  /** Past poolers: for what belongs to one session. */
+  /** The direct address, for features that belong to a session. */
   readonly direct: pg.ClientConfig;
-  /** Whether a pooler gives each transaction of `connection` another backend. */
+  /** Whether a pooler assigns each transaction of `connection` another backend. */
   readonly sharesBackends: boolean;
-  /** Whether a backend can look whether its client is still there; not on every platform. */
+  /** Whether a backend can check that its client is still connected; not on every platform. */
   readonly checksClients: boolean;
 }
 
 /**
- * Makes sure that a PostgreSQL answers at these addresses, is new enough (14), takes writes, and that its sessions keep the
- * limits that a node relies on.
+ * Checks that a PostgreSQL server responds at these addresses, has version 14 or later, accepts writes, and that its
+ * sessions have the limits that a node relies on.
  *
- * @param databaseUrl as in DATABASE_URL; its password never gets into an error
+ * @param databaseUrl as in DATABASE_URL; its password never appears in an error
  * @param directUrl as in DATABASE_DIRECT_URL
- * @param statementTimeoutMs how long the service waits for a statement
- * @throws StartupError one line on what is wrong: no address, no answer within 5 s, a server too old, one that is read-only,
- *   or a pooler that cannot serve
+ * @param statementTimeoutMs the time limit of a statement
+ * @throws StartupError one line about the fault: no address, no response within 5 s, a server that is too old or
+ *   read-only, or an unsuitable pooler
  */
 export async function checkServer(
   databaseUrl: string,
@@ -37,10 +37,10 @@ export async function checkServer(
   const connection = parseConnectionUrl('DATABASE_URL', databaseUrl);
   const direct = directUrl === undefined ? connection : parseConnectionUrl('DATABASE_DIRECT_URL', directUrl);
 
-  const checksClients = await asked('DATABASE_URL', connection, assertUsable);
-  const name = await asked('DATABASE_URL', connection, identityOf);
+  const checksClients = await withClient('DATABASE_URL', connection, assertUsable);
+  const name = await withClient('DATABASE_URL', connection, identityOf);
   if (directUrl !== undefined) {
-    await asked('DATABASE_DIRECT_URL', direct, async (client) => {
+    await withClient('DATABASE_DIRECT_URL', direct, async (client) => {
       await assertUsable(client, 'DATABASE_DIRECT_URL');
       if ((await identityOf(client)) !== name)
         throw refusal('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
@@ -52,43 +52,46 @@ export async function checkServer(
       }
     });
   }
-  const pooler = await asked('DATABASE_URL', connection, () => detectPooler(() => clientOf(connection)));
+  const pooler = await withClient('DATABASE_URL', connection, () => detectPooler(() => clientOf(connection)));
   const sharesBackends = pooler.shares !== 'none';
   if (sharesBackends && !pooler.preparesStatements) {
     throw refusal(
-      'DATABASE_URL leads to a pooler in transaction mode without prepared statements: use PgBouncer 1.21 or later with max_prepared_statements above 0, or pool_mode = session',
+      'DATABASE_URL leads to a pooler in transaction mode without prepared statements: use PgBouncer 1.21 or later ' +
+        'with max_prepared_statements above 0, or pool_mode = session',
     );
   }
   if (sharesBackends && directUrl === undefined) {
     throw refusal(
-      'DATABASE_DIRECT_URL must be set, because DATABASE_URL leads to a pooler in transaction mode: to PostgreSQL itself, for LISTEN and migrations',
+      'DATABASE_DIRECT_URL must be set, because DATABASE_URL leads to a pooler in transaction mode: ' +
+        'set it to PostgreSQL itself, for LISTEN and migrations',
     );
   }
   if (sharesBackends) {
-    await asked('DATABASE_URL', connection, (client) =>
+    await withClient('DATABASE_URL', connection, (client) =>
       assertLimits(client, statementTimeoutMs, checksClients),
     );
   }
   return { connection, direct, sharesBackends, checksClients };
 }
 
-/** @returns whether a backend can look whether its client is still there */
+/** @returns whether a backend can check that its client is still connected */
 async function assertUsable(client: pg.Client, setting = 'DATABASE_URL'): Promise<boolean> {
-  const answer = await client.query<{ server_version_num: string }>('SHOW server_version_num');
-  const version = Number(answer.rows[0]?.server_version_num);
+  const result = await client.query<{ server_version_num: string }>('SHOW server_version_num');
+  const version = Number(result.rows[0]?.server_version_num);
   if (!(version >= OLDEST_VERSION)) {
     const major = Math.floor(version / 10_000);
-    throw refusal(`The database in ${setting} is PostgreSQL ${major}; Latchkey needs 14 or later.`);
+    throw refusal(`The database in ${setting} is PostgreSQL ${major}; Latchkey requires 14 or later.`);
   }
   const { rows } = await client.query<{ standby: boolean; read_only: string }>(
     `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as read_only`,
   );
   const { standby, read_only } = rows[0]!;
   if (standby)
-    throw refusal(`The database in ${setting} is a standby, which takes no writes: name the primary.`);
+    throw refusal(`The database in ${setting} is a standby, which is read-only: set it to the primary.`);
   if (read_only === 'on') {
     throw refusal(
-      `The database in ${setting} takes no writes: default_transaction_read_only is on for it, for this account or in the address.`,
+      `The database in ${setting} is read-only: default_transaction_read_only is on for the database, for this ` +
+        'account or in the address.',
     );
   }
   try {
@@ -107,7 +110,7 @@ async function identityOf(client: pg.Client): Promise<string> {
   return rows[0]!.identity;
 }
 
-/** What cannot be set for a session that is shared must be the account's. */
+/** Settings that cannot be set for a shared session must be set for the account. */
 async function assertLimits(
   client: pg.Client,
   statementTimeoutMs: number,
@@ -136,20 +139,21 @@ async function assertLimits(
   });
   if (statements.length === 0) return;
   throw refusal(
-    `DATABASE_URL leads to a pooler in transaction mode, whose sessions keep no settings of ours. Run, and let the pooler connect anew: ${statements.join(' ')}`,
+    'DATABASE_URL leads to a pooler in transaction mode, whose sessions do not keep our settings. Run these ' +
+      `statements, and let the pooler reconnect: ${statements.join(' ')}`,
   );
 }
 
-async function asked<Result>(
+async function withClient<Result>(
   setting: string,
   connection: pg.ClientConfig,
-  question: (client: pg.Client) => Promise<Result>,
+  work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = clientOf(connection);
   client.on('error', () => {});
   try {
     await client.connect();
-    return await question(client);
+    return await work(client);
   } catch (error) {
     if (error instanceof StartupError) throw error;
     const { host, port, database } = client;
@@ -173,7 +177,7 @@ function refusal(line: string): StartupError {
   return new StartupError(line);
 }
 
-/** A name that resolves to several addresses fails with one error for each, and no message of its own. */
+/** A name that resolves to several addresses fails with one error for each, and without a message. */
 function reason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reason).join(', ');
   return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');

@@ -1,18 +1,18 @@
 import type pg from 'pg';
 
-/** By name, as PostgreSQL takes them. */
+/** Settings by name, in the form of PostgreSQL. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
-// By how much the server's own limits undercut ours: what is slow is canceled there, only a silent server hits ours.
+// The server's limits are shorter than ours by this much, so that only a silent server reaches ours.
 const SERVER_FIRST_MS = 100;
 const LOCKS_FIRST_MS = 200;
 const IDLE_TRANSACTION_MS = 10_000;
 
-/** How often a backend looks whether its client is still there, so that none outlives its connection by more. */
+/** How often a backend checks that its client is still connected, so that none outlives its connection by more. */
 export const CHECKED_EVERY_MS = 1_000;
 export const CHECK_INTERVAL = 'client_connection_check_interval';
 
-/** How values are written and what a transaction sees: with others, tokens and amounts would be read wrongly. */
+/** Formats of values and transaction isolation: with other settings, tokens and amounts would be read wrongly. */
 export const FORMAT: SessionSettings = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
@@ -22,15 +22,15 @@ export const FORMAT: SessionSettings = {
   default_transaction_isolation: 'read committed',
 };
 
-/** PgBouncer gives every client its own values of these, whatever backend it gets. */
+/** PgBouncer keeps the values of these settings for each client across backends. */
 export const KEPT_BY_POOLERS: SessionSettings = {
   TimeZone: FORMAT['TimeZone']!,
   DateStyle: FORMAT['DateStyle']!,
 };
 
 /**
- * What ends work that no caller waits for.
- * @param statementTimeoutMs how long the caller waits for one statement; 0 for as long as it likes
+ * Limits that end work whose caller has given up.
+ * @param statementTimeoutMs the caller's time limit of one statement; 0 for none
  */
 export function limitsFor(statementTimeoutMs: number): SessionSettings {
   if (statementTimeoutMs <= 0) {
@@ -38,13 +38,13 @@ export function limitsFor(statementTimeoutMs: number): SessionSettings {
   }
   return {
     statement_timeout: String(Math.max(statementTimeoutMs - SERVER_FIRST_MS, 1)),
-    // A COMMIT has no statement_timeout, but waits for a lock where it notifies.
+    // A COMMIT is not subject to statement_timeout, but one with notifications waits for a lock.
     lock_timeout: String(Math.max(statementTimeoutMs - LOCKS_FIRST_MS, 1)),
     idle_in_transaction_session_timeout: String(Math.max(IDLE_TRANSACTION_MS, statementTimeoutMs)),
   };
 }
 
-/** What a server knows a session by. */
+/** The identity of a session at the server. */
 export interface Backend {
   readonly pid: number;
   /** By the server's clock, in PostgreSQL's own form. */
@@ -52,8 +52,8 @@ export interface Backend {
 }
 
 /**
- * Gives a session its settings. By a statement, not in the startup message: poolers ignore what is said there, and an
- * address or the environment may replace it.
+ * Applies the settings of a session. With a statement, not in the startup message, which poolers ignore and the address
+ * or the environment can override.
  */
 export async function prepareSession(client: pg.ClientBase, settings: SessionSettings): Promise<Backend> {
   const entries = Object.entries(settings);

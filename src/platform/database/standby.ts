@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { systemTimer } from '../clock.ts';
 
-/** Commits wait for a standby that answers as well, but not for so long. */
+/** Commits also wait for a standby that responds, but not this long. */
 const LONG_MS = 1_000;
-/** Between one commit that is given up and the next one that has waited so long. */
+/** The time from one canceled commit until the next has waited this long. */
 const REMEMBERED_MS = 5_000;
 
 /**
- * Tells whether commits wait in vain for a synchronous standby. The service's account sees the sessions of every node, but not
- * whether the standby is there: without writes nothing shows that it is lost, and nothing waits for it.
+ * Detects whether commits wait for a synchronous standby that does not respond. The service's account sees the sessions
+ * of every node, but not the standby itself: without writes, its loss is not visible, and nothing waits for it.
  */
 export function createStandbyWatch(pool: pg.Pool): () => Promise<boolean> {
   let seenAt = -Infinity;

@@ -10,7 +10,7 @@ const TEXT_ARRAY = 1009;
 const SPACE = 0x20;
 const ZERO = 0x30;
 
-// The ends of what a Date can hold, since an Invalid Date or a number would break whoever compares or prints it.
+// The limits of a Date, because an Invalid Date or a number would break code that compares or prints it.
 const END_OF_TIME_MS = 8.64e15;
 
 const parseDate = pg.types.getTypeParser(TIMESTAMPTZ, 'text') as (text: string) => Date;
@@ -18,16 +18,16 @@ const parseTexts = pg.types.getTypeParser(TEXT_ARRAY as number, 'text') as (
   text: string,
 ) => (string | null)[];
 
-/** timestamptz as a Date; 'infinity' is the last moment a Date can hold, '-infinity' the first. */
+/** timestamptz as a Date; 'infinity' is the latest time of a Date, '-infinity' the earliest. */
 export function timestamp(text: string): Date {
   if (text === 'infinity') return new Date(END_OF_TIME_MS);
   if (text === '-infinity') return new Date(-END_OF_TIME_MS);
-  // Nearly all of them: a year of four digits, in UTC.
+  // The common case: a year of four digits, in UTC.
   if (text.charCodeAt(10) === SPACE && text.endsWith('+00')) return utcTimestamp(text);
   return parseDate(text);
 }
 
-/** `2026-11-22 10:43:34.321+00`; what is finer than milliseconds is cut off. */
+/** `2026-11-22 10:43:34.321+00`; fractions of a millisecond are truncated. */
 function utcTimestamp(text: string): Date {
   let milliseconds = 0;
   for (let index = 20; index < 23; index++) {
@@ -48,7 +48,7 @@ function twoDigits(text: string, index: number): number {
   return (text.charCodeAt(index) - ZERO) * 10 + text.charCodeAt(index + 1) - ZERO;
 }
 
-/** int8 as a number; refuses one that a number cannot hold exactly. */
+/** int8 as a number; throws if a number cannot represent it exactly. */
 export function bigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is beyond 2^53`);
@@ -69,7 +69,7 @@ const OURS = new Map<number, (text: string) => unknown>([
   [TIMESTAMPTZ_ARRAY, each(timestamp)],
 ]);
 
-/** How values become JavaScript's, for the `types` option of a pool: int8 a number, timestamptz a Date. */
+/** Conversions of values to JavaScript, for the `types` option of a pool: int8 to number, timestamptz to Date. */
 export const typeParsers = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     (format !== 'binary' && OURS.get(oid)) || pg.types.getTypeParser(oid, format as 'text'),

@@ -4,33 +4,13 @@ import type { Database } from '../database/index.ts';
 import { createRowResealer } from '../database/reseal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Logger } from '../logger.ts';
-import { createBoss } from './boss.ts';
+import type { GiveUp, JobRequest, QueueName, Worker } from './job.ts';
 import { sealedPayloads } from './payload-store.ts';
-import { workOn, type Working } from './working.ts';
+import { createBoss } from './pg-boss.ts';
+import { createQueueWorker, type QueueWorker } from './queue-worker.ts';
 
-export { installJobs } from './boss.ts';
-
-/** The queues there are. */
-export type QueueName = 'webhooks' | 'mails' | 'security-events';
-
-export interface JobRequest {
-  readonly key: string;
-  /** Whether it may take long: of the places for work, slow requests get no more than half. */
-  readonly slow: boolean;
-  /** What the worker gets beside the key. It is kept in clear text, and for a minute after the work is done. */
-  readonly payload?: string;
-}
-
-/**
- * Does the work of a key. When it throws, it is done again, as the queue's terms say: `mails` for a day, others after a
- * second.
- * @param signal aborted when this process must end: whoever throws then leaves the work to another one
- * @param payload of the request; empty when it had none
- */
-export type Worker = (key: string, signal: AbortSignal, payload: string) => Promise<void>;
-
-/** Keeps what is left of work that is not done again. @param payload as the worker's @param error why it failed */
-export type GiveUp = (key: string, payload: string, error: unknown) => Promise<void>;
+export type { GiveUp, JobRequest, QueueName, Worker } from './job.ts';
+export { installJobs } from './pg-boss.ts';
 
 /**
  * Queues in the database, worked on by every node. Work is asked for by key, and of one key one request is worked on at a
@@ -76,17 +56,17 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
   let boss: PgBoss | undefined;
 
   function begin(): Common {
-    const workings = new Map<Working, QueueName>();
+    const queueWorkers = new Map<QueueWorker, QueueName>();
     // One connection for all queues: a notification names the one that it is about.
     const hear = (named: string | undefined) => {
-      for (const [{ wake }, queue] of workings) if (named === undefined || named === queue) wake();
+      for (const [{ wake }, queue] of queueWorkers) if (named === undefined || named === queue) wake();
     };
     const started = createBoss(
       { ...fromKnex(knex), listen: async (channel) => listen([channel], (_, named) => hear(named)) },
       true,
       logger,
     );
-    return { boss: started, workings, ready: started.start() };
+    return { boss: started, queueWorkers, ready: started.start() };
   }
 
   return {
@@ -107,12 +87,12 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
 
     async start(queue, concurrency, worker, giveUp) {
       const shared = (common ??= begin());
-      const working = workOn(shared.boss, queue, { concurrency, worker, giveUp, logger });
-      shared.workings.set(working, queue);
+      const queueWorker = createQueueWorker(shared.boss, queue, { concurrency, worker, giveUp, logger });
+      shared.queueWorkers.set(queueWorker, queue);
       async function stop(): Promise<void> {
-        await working.stop();
-        shared.workings.delete(working);
-        if (shared.workings.size > 0) return;
+        await queueWorker.stop();
+        shared.queueWorkers.delete(queueWorker);
+        if (shared.queueWorkers.size > 0) return;
         if (common === shared) common = undefined;
         await shared.boss.stop({ graceful: false, close: false });
       }
@@ -123,7 +103,7 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
         throw error;
       }
       boss = shared.boss;
-      working.begin();
+      queueWorker.begin();
       return { stop };
     },
 
@@ -135,7 +115,7 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
 interface Common {
   readonly boss: PgBoss;
   /** Who works, and on which queue. */
-  readonly workings: Map<Working, QueueName>;
+  readonly queueWorkers: Map<QueueWorker, QueueName>;
   /** Whether it has begun. */
   readonly ready: Promise<unknown>;
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { SealedRows } from '../database/reseal.ts';
-import { SCHEMA } from './boss.ts';
-import type { QueueName } from './index.ts';
+import type { QueueName } from './job.ts';
+import { SCHEMA } from './pg-boss.ts';
 
 const JOBS = `${SCHEMA}.job`;
 const SEALED = `decode(data->>'payload', 'base64')`;

@@ -1,10 +1,11 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createNewId } from '../ids.ts';
-import { toNodemailer } from './compose.ts';
 import { MailUnavailableError } from './errors.ts';
-import type { MailMessage, MailSettings, MailSources, MailSender } from './index.ts';
 import { mailFileName } from './mail-files.ts';
+import type { MailMessage } from './mail-message.ts';
+import type { MailSender, MailSettings, MailSources } from './mail-sender.ts';
+import { toNodemailer } from './nodemailer-options.ts';
 
 const PLAIN_LINE = /^[\x20-\x7e]{0,998}$/;
 

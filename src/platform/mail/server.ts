@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
-import { toNodemailer } from './compose.ts';
 import { MailRefusedError, MailUnavailableError } from './errors.ts';
-import type { MailSender, MailSettings, MailSources } from './index.ts';
+import type { MailSender, MailSettings, MailSources } from './mail-sender.ts';
+import { toNodemailer } from './nodemailer-options.ts';
 import { parseSmtpUrl } from './smtp-address.ts';
 
 const CONNECTIONS = 4;

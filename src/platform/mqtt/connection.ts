@@ -3,13 +3,13 @@ import mqtt, { type IConnectPacket, type Packet, type Parser } from 'mqtt-packet
 
 /** The largest packet that a client sends is the one with its token. */
 export const MAX_PACKET_BYTES = 16 * 1024;
-/** A client that leaves more than this unread is cut off: more than any burst of events that comes at once. */
+/** A client that leaves more than this unread is disconnected: it is larger than any burst of events. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const CLOSE_WITHIN_MS = 1_000;
-/** A client that is silent for one and a half times as long is taken for dead. */
+/** A client that is silent for one and a half times this long counts as dead. */
 const MAX_KEEPALIVE_SECONDS = 1_200;
 
-/** Reasons for ending a connection, as MQTT 5 has them (section 3.14.2.1). */
+/** Reason codes of DISCONNECT in MQTT 5 (section 3.14.2.1). */
 export const END_REASONS = {
   protocolError: 0x82,
   notAuthorized: 0x87,
@@ -23,16 +23,16 @@ export const END_REASONS = {
 export type EndReason = keyof typeof END_REASONS;
 
 const BAD_AUTHENTICATION_METHOD = 0x8c;
-/** What CONNACK of MQTT 5 says instead of the return codes of 3.1.1. */
+/** Reason codes of CONNACK in MQTT 5 for the return codes of 3.1.1. */
 const CONNACK_REASONS = [0, 0x84, 0x85, 0x88, 0x86, 0x87];
 const REFUSED_VERSION = 1;
 const REFUSED = 5;
 
 const MESSAGE = { cmd: 'publish', retain: false, dup: false } as const;
-/** What clients of MQTT 5 are told of every message. */
+/** Properties of every message to clients of MQTT 5. */
 const PROPERTIES = { payloadFormatIndicator: true, contentType: 'application/json' };
 
-/** A message of QoS 0: written once for each version, however many clients get it. */
+/** A message of QoS 0: encoded once for each protocol version, for any number of clients. */
 export class UnacknowledgedMessage {
   readonly topic: string;
   readonly payload: string;
@@ -58,23 +58,24 @@ export class UnacknowledgedMessage {
 }
 
 /**
- * A client's connection as a broker of MQTT 3.1.1 sees it. The client speaks that or MQTT 5, which is translated: only what a
- * subscriber needs of it. Whoever publishes, leaves a will, sends what is too large or reads too slowly is cut off here.
+ * A client's connection as a broker of MQTT 3.1.1 sees it. The client uses 3.1.1, or the part of MQTT 5 that a
+ * subscriber needs, which is translated. A client that publishes, leaves a will, sends too much or reads too slowly
+ * is disconnected.
  */
 export class MqttConnection extends Duplex {
   readonly #socket: Duplex;
   readonly #clientId: string;
   readonly #fromClient: Parser;
   readonly #fromBroker: Parser = mqtt.parser({ protocolVersion: 4 });
-  /** What the client said at the beginning; undefined before. */
+  /** The CONNECT packet of the client; undefined until it arrives. */
   #connect: IConnectPacket | undefined;
   #connected = false;
   /** Messages of QoS 1 that the client has not acknowledged. */
   readonly #inFlight = new Set<number>();
-  /** How many topics each UNSUBSCRIBE under way names. */
+  /** How many topics each pending UNSUBSCRIBE names. */
   readonly #unsubscribing = new Map<number, number>();
 
-  /** @param clientId under which the broker knows it, whatever the client calls itself: nobody takes another's place */
+  /** @param clientId replaces the client's own id in the broker, so that no client can displace another */
   constructor(socket: Duplex, clientId: string) {
     super({ allowHalfOpen: false });
     this.#socket = socket;
@@ -97,19 +98,19 @@ export class MqttConnection extends Duplex {
     return this.#connect?.protocolVersion === 5;
   }
 
-  /** In bytes, as a client of MQTT 5 may say it. */
+  /** In bytes, as a client of MQTT 5 can specify it. */
   get #largestPacket(): number {
     return this.#connect?.properties?.maximumPacketSize ?? Infinity;
   }
 
-  /** Sends a message that nobody acknowledges, past the broker. */
+  /** Sends a message of QoS 0, bypassing the broker. */
   sendUnacknowledged(message: UnacknowledgedMessage): void {
     if (this.destroyed) return;
     const bytes = message.bytes(this.#isV5 ? 5 : 4);
     if (bytes.length <= this.#largestPacket) this.#writeBytes(bytes);
   }
 
-  /** Ends the connection, and says why to a client of MQTT 5. */
+  /** Ends the connection, and sends the reason to a client of MQTT 5. */
   endFor(reason: EndReason): void {
     if (this.destroyed) return;
     if (this.#isV5 && this.#connected) this.#write({ cmd: 'disconnect', reasonCode: END_REASONS[reason] });
@@ -127,7 +128,7 @@ export class MqttConnection extends Duplex {
     done();
   }
 
-  /** The parts in which the broker writes a packet: together they cost one frame of a WebSocket instead of one each. */
+  /** The broker writes a packet in parts: sent together, they need one WebSocket frame instead of one each. */
   override _writev(parts: { readonly chunk: Buffer }[], done: () => void): void {
     this._write(Buffer.concat(parts.map(({ chunk }) => chunk)), 'buffer' as BufferEncoding, done);
   }
@@ -142,7 +143,7 @@ export class MqttConnection extends Duplex {
     done(error);
   }
 
-  /** Takes a packet of the client to the broker. */
+  /** Passes a packet of the client to the broker. */
   #receive(packet: Packet): void {
     if (this.destroyed) return;
     if ((packet.length ?? 0) > MAX_PACKET_BYTES) return this.endFor('packetTooLarge');
@@ -211,7 +212,7 @@ export class MqttConnection extends Duplex {
     if (!this.push(mqtt.generate(packet, { protocolVersion: 4 }))) this.#socket.pause();
   }
 
-  /** Takes a packet of the broker to a client of MQTT 5. */
+  /** Passes a packet of the broker to a client of MQTT 5. */
   #send(packet: Packet): void {
     switch (packet.cmd) {
       case 'connack':
@@ -235,7 +236,7 @@ export class MqttConnection extends Duplex {
         const { topic, payload, qos, messageId } = packet;
         const message = { ...MESSAGE, topic, payload, properties: PROPERTIES } as const;
         const { receiveMaximum = 65_535 } = this.#connect!.properties ?? {};
-        // What the client has room for; one that takes no more gets it unacknowledged, and still in order.
+        // Beyond the client's Receive Maximum, messages are sent unacknowledged, still in order.
         const acknowledged = qos > 0 && this.#inFlight.size < receiveMaximum;
         const sent: Packet = acknowledged
           ? { ...message, qos: 1, messageId: messageId! }
@@ -282,7 +283,7 @@ export class MqttConnection extends Duplex {
   #writeBytes(bytes: Buffer): void {
     const socket = this.#socket;
     if (socket.writable) {
-      // What comes in one turn of the event loop goes out in one piece.
+      // Packets of one iteration of the event loop are sent together.
       if (socket.writableCorked === 0) {
         socket.cork();
         process.nextTick(() => socket.uncork());

@@ -7,10 +7,10 @@ import { MqttConnection, UnacknowledgedMessage, type EndReason } from './connect
 export { MAX_PACKET_BYTES } from './connection.ts';
 
 const CONNECT_WITHIN_MS = 10_000;
-/** What CONNACK says (MQTT 3.1.1, section 3.2.2.3). */
+/** Return codes of CONNACK (MQTT 3.1.1, section 3.2.2.3). */
 const RETURN_CODES = { unavailable: 3, notAuthorized: 5 } as const;
 
-/** A client is not let in. */
+/** The connection of a client is refused. */
 export class MqttRefusal extends Error {
   readonly reason: keyof typeof RETURN_CODES;
 
@@ -20,7 +20,7 @@ export class MqttRefusal extends Error {
   }
 }
 
-/** What a client shows when it connects. */
+/** The credentials that a client presents when it connects. */
 export interface MqttCredentials {
   readonly username: string | undefined;
   readonly password: string | undefined;
@@ -30,24 +30,24 @@ export interface MqttCredentials {
 export interface MqttPeer {
   /** Sends a message to a client that has subscribed to the topic, in the order of the calls. */
   send(topic: string, payload: string): void;
-  /** Ends the connection when what was sent before is on its way. */
+  /** Ends the connection after the pending messages are sent. */
   end(reason: EndReason): void;
 }
 
-/** What a client that was let in may do. */
+/** What an admitted client may do. */
 export interface MqttAccess {
-  /** Whether it may subscribe to what it calls a topic, wildcards and all. */
+  /** Whether the client may subscribe to a topic filter, wildcards included. */
   maySubscribe(topic: string): boolean;
-  /** Called once, when the connection is no more. */
+  /** Called once, when the connection has ended. */
   closed(): void;
 }
 
-/** Decides who is let in. @throws MqttRefusal */
+/** Decides which clients are admitted. @throws MqttRefusal */
 export type Admission = (credentials: MqttCredentials, peer: MqttPeer) => Promise<MqttAccess>;
 
-/** Serves clients that only listen, by MQTT 5 and 3.1.1. */
+/** Serves clients that only subscribe, by MQTT 5 and 3.1.1. */
 export interface MqttServer {
-  /** Serves a client over its connection, which may be any: TCP, or the binary frames of a WebSocket. */
+  /** Serves a client over any duplex connection: TCP, or the binary frames of a WebSocket. */
   accept(socket: Duplex, admission: Admission): void;
   /** Ends all connections. */
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export interface MqttServer {
 interface Served {
   readonly connection: MqttConnection;
   readonly admission: Admission;
-  /** The subscriptions, with the quality of service of each. */
+  /** The subscriptions, each with its quality of service. */
   readonly topics: Map<string, 0 | 1>;
   access?: MqttAccess;
 }
@@ -80,7 +80,7 @@ export async function openMqttServer(logger: Logger): Promise<MqttServer> {
         (error: unknown) => {
           const reason = error instanceof MqttRefusal ? error.reason : 'unavailable';
           if (!(error instanceof MqttRefusal))
-            logger.error({ err: error }, 'an MQTT client could not be let in');
+            logger.error({ err: error }, 'an MQTT client could not be admitted');
           done(Object.assign(new Error(reason), { returnCode: RETURN_CODES[reason] }), false);
         },
       );
@@ -95,7 +95,7 @@ export async function openMqttServer(logger: Logger): Promise<MqttServer> {
     authorizePublish: (_client, _packet, done) => done(new Error('clients publish nothing')),
   };
   const broker = await Aedes.createBroker(options);
-  // Not among its typed events, but without a listener it would end the process.
+  // The event is missing from the library's types, but without a listener it would end the process.
   (broker as EventEmitter).on('error', (error: Error) =>
     logger.error({ err: error }, 'the MQTT server failed'),
   );
@@ -147,7 +147,7 @@ function peerOf(
       if (qos === 0) return connection.sendUnacknowledged(unacknowledged(topic, payload));
       client.publish({ cmd: 'publish', topic, payload, qos, retain: false, dup: false }, () => {});
     },
-    // The broker takes a turn of the event loop for each message.
+    // The broker uses one iteration of the event loop for each message.
     end: (reason) => void setImmediate(() => setImmediate(() => connection.endFor(reason))),
   };
 }

@@ -8,17 +8,17 @@ import { createResolver, type Resolve } from './resolver.ts';
 
 export { OutboundFault } from './outbound-fault.ts';
 
-const ANSWER_WITHIN_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 const READ_BYTES = 1024;
 const IDLE_SOCKETS = 256;
 /** Shorter than most servers keep an idle connection: theirs should not end under a request of ours. */
 const IDLE_MS = 4_000;
 
-export interface OutboundRequest extends Omit<OutboundQuestion, 'maxBytes'> {
+export interface OutboundRequest extends Omit<OutboundGet, 'maxBytes'> {
   readonly body: string;
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   readonly status: number;
   /** The header `Retry-After` as it was sent. */
   readonly retryAfter: string | undefined;
@@ -26,7 +26,7 @@ export interface OutboundAnswer {
   readonly text: string;
 }
 
-export interface OutboundQuestion {
+export interface OutboundGet {
   readonly headers: Readonly<Record<string, string>>;
   /** Ends it; then the promise rejects with the signal's reason. */
   readonly signal: AbortSignal;
@@ -42,23 +42,23 @@ export interface OutboundDocument {
 }
 
 /**
- * HTTP requests to addresses that somebody else has chosen (RFC 9110). Only public addresses are dialled, and those that
- * the configuration names: what is checked is the very address that the connection goes to, so that a name which resolves
- * otherwise the second time changes nothing. Redirects are answers like others, and no proxy is asked.
+ * HTTP requests to URLs that others have chosen (RFC 9110). It connects only to public addresses and to those that the
+ * configuration names. The check applies to the very address of the connection, so that a name that later resolves to
+ * another address cannot bypass it. Redirects are not followed, and no proxy is used.
  */
 export interface OutboundHttp {
-  /** What is wrong with a URL before any name is resolved, in words that complete "the URL …"; undefined when nothing is. */
+  /** What is wrong with a URL before name resolution, in words that complete "the URL …"; undefined if nothing is. */
   fault(url: string): string | undefined;
   /**
    * Sends a POST.
-   * @throws OutboundFault when no answer comes within 15 s, or the address must not be reached
+   * @throws OutboundFault if there is no response within 15 s, or the address is not allowed
    */
-  post(url: string, request: OutboundRequest): Promise<OutboundAnswer>;
+  post(url: string, request: OutboundRequest): Promise<OutboundResponse>;
   /**
    * Sends a GET.
    * @throws OutboundFault like `post`
    */
-  get(url: string, question: OutboundQuestion): Promise<OutboundDocument>;
+  get(url: string, question: OutboundGet): Promise<OutboundDocument>;
   /** Ends idle connections. */
   close(): void;
 }
@@ -73,23 +73,23 @@ interface Sent {
 }
 
 /**
- * @param options.networks in CIDR form, which may be reached although they are not public
- * @param options.resolve into addresses; the machine's name servers when left out
- * @param options.answerWithinMs 15 s unless told
+ * @param options.networks allowed networks that are not public, in CIDR form
+ * @param options.resolve resolves a name into addresses; by default with the machine's name servers
+ * @param options.timeoutMs 15 s by default
  */
 export function createOutboundHttp(options: {
   readonly networks: readonly string[];
   readonly resolve?: Resolve;
-  readonly answerWithinMs?: number;
+  readonly timeoutMs?: number;
 }): OutboundHttp {
-  const { networks, resolve = createResolver(), answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { networks, resolve = createResolver(), timeoutMs = RESPONSE_TIMEOUT_MS } = options;
   const reachable = createReachable(networks);
   const lookup = guardedLookup(resolve, reachable.address);
   const pooling = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS, timeout: IDLE_MS };
   const agents = { 'http:': new http.Agent(pooling), 'https:': new https.Agent(pooling) };
 
   async function send(url: URL, request: Sent, fresh: boolean): Promise<OutboundDocument> {
-    const timeout = AbortSignal.timeout(answerWithinMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     const secure = url.protocol === 'https:';
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
     const sent = (secure ? https : http).request(url, {
@@ -99,8 +99,8 @@ export function createOutboundHttp(options: {
       lookup,
       signal: AbortSignal.any([timeout, request.signal]),
     });
-    // An answer that switches protocols is told of by neither of the two others.
-    sent.once('close', () => reject(new OutboundFault('The connection ended without an answer.')));
+    // A response that switches protocols emits neither of the two other events.
+    sent.once('close', () => reject(new OutboundFault('The connection ended without a response.')));
     sent.once('response', resolve).on('error', reject).end(request.body);
     try {
       const response = await promise;
@@ -109,7 +109,7 @@ export function createOutboundHttp(options: {
       return { status: response.statusCode!, headers: response.headers, bytes };
     } catch (error) {
       request.signal.throwIfAborted();
-      if (timeout.aborted) throw new OutboundFault(`No answer came within ${answerWithinMs / 1000} s.`);
+      if (timeout.aborted) throw new OutboundFault(`No response came within ${timeoutMs / 1000} s.`);
       // The other side has ended an idle connection at the moment that we used it: it has not seen the request.
       if (
         !fresh &&
@@ -155,12 +155,12 @@ export function createOutboundHttp(options: {
 
 const forbidden = () => new OutboundFault('The host has a private, local or reserved address.');
 
-/** What a socket asks before it connects: all addresses of a name, or an error when one of them must not be dialled. */
-function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean): LookupFunction {
+/** The lookup of a socket before it connects: all addresses of a name, or an error if one of them is not allowed. */
+function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   async function addressesOf(hostname: string): Promise<LookupAddress[]> {
     const addresses = await resolve(hostname);
     if (addresses.length === 0) throw new OutboundFault('The host name has no address.');
-    if (!addresses.every(({ address }) => mayDial(address))) throw forbidden();
+    if (!addresses.every(({ address }) => isAllowed(address))) throw forbidden();
     return [...addresses];
   }
   return (hostname, { all }, callback) => {
@@ -175,7 +175,7 @@ function guardedLookup(resolve: Resolve, mayDial: (address: string) => boolean):
   };
 }
 
-/** A body that does not end in time, or breaks off, is as good as one that did: the status has come. */
+/** A body that does not end in time, or is cut off, does not fail the request: its status is known. */
 async function firstBytes(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** A request got no answer, for a reason that lies with the other side. The message says it in words, to whoever gave the URL. */
+/** A request failed for a reason on the other side. The message is for the person who configured the URL. */
 export class OutboundFault extends Error {
   override name = 'OutboundFault';
 }
@@ -20,24 +20,24 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_SOCKET_CONNECTION_TIMEOUT: 'The connection took too long.',
   CERT_HAS_EXPIRED: 'The certificate has expired.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is signed by itself.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate is of an authority that is not trusted.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate is of an authority that is not trusted.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate is of an authority that is not trusted.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate authority is not trusted.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate authority is not trusted.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate authority is not trusted.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host.',
 };
 
-/** Says in words why a request failed. @returns undefined for an error that is our own */
+/** Explains why a request failed. @returns undefined for an internal error */
 export function outboundFault(error: unknown): OutboundFault | undefined {
   if (error instanceof OutboundFault) return error;
   const { code, errors, name } = error as { code?: string; errors?: unknown[]; name?: string };
-  // Several addresses were tried, none with success.
+  // Several addresses were tried without success.
   if (name === 'AggregateError' && errors?.length) return outboundFault(errors[0]);
   if (code === undefined) return undefined;
   const words = WORDS[code];
   if (words !== undefined) return new OutboundFault(words, { cause: error });
-  if (code.startsWith('HPE_')) return new OutboundFault('The answer is not HTTP.', { cause: error });
+  if (code.startsWith('HPE_')) return new OutboundFault('The response is not HTTP.', { cause: error });
   if (/SSL|TLS|CERT|EPROTO/.test(code)) {
-    return new OutboundFault('No secure connection could be made.', { cause: error });
+    return new OutboundFault('No secure connection could be established.', { cause: error });
   }
   return undefined;
 }

@@ -4,18 +4,18 @@ import { canonicalAddress, isPublicAddress } from '../address.ts';
 const LOWEST_OWN_PORT = 1024;
 const WEB_PORTS = ['', '80', '443'];
 
-/** What may be dialled. */
+/** The addresses that requests may connect to. */
 export interface Reachable {
-  /** Whether an address may be dialled: a public one, or one of the networks that the configuration names. */
+  /** Whether an address is allowed: it is public, or in one of the networks that the configuration names. */
   address(address: string): boolean;
   /**
-   * What is wrong with a URL before any name is resolved.
-   * @returns words that complete "the URL …"; undefined when nothing is
+   * What is wrong with a URL before name resolution.
+   * @returns words that complete "the URL …"; undefined if nothing is
    */
   fault(url: string): string | undefined;
 }
 
-/** @param networks in CIDR form: addresses that are not public and may be dialled all the same */
+/** @param networks allowed networks that are not public, in CIDR form */
 export function createReachable(networks: readonly string[]): Reachable {
   const allowed = new BlockList();
   for (const network of networks) {
@@ -23,14 +23,14 @@ export function createReachable(networks: readonly string[]): Reachable {
     allowed.addSubnet(address, Number(prefix), isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
 
-  function mayDial(address: string): boolean {
+  function isAllowed(address: string): boolean {
     const canonical = canonicalAddress(address);
     if (canonical === undefined) return false;
     return isPublicAddress(canonical) || allowed.check(canonical, isIP(canonical) === 4 ? 'ipv4' : 'ipv6');
   }
 
   return {
-    address: mayDial,
+    address: isAllowed,
     fault(text) {
       const url = URL.parse(text);
       if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL';
@@ -39,13 +39,13 @@ export function createReachable(networks: readonly string[]): Reachable {
         return 'must have port 80, 443 or one above 1023';
       }
       const host = hostOf(url);
-      if (isIP(host) !== 0 && !mayDial(host)) return 'must not be a private, local or reserved address';
+      if (isIP(host) !== 0 && !isAllowed(host)) return 'must not be a private, local or reserved address';
       return undefined;
     },
   };
 }
 
-/** The host of a URL as a name or address: the parser has made one form of all ways to write an IPv4 address. */
+/** The host of a URL as a name or address: the URL parser has normalized every notation of an IPv4 address. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -7,8 +7,8 @@ const TRIES = 2;
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
- * Asks the name servers of the machine. The operating system's own lookup would hold one of the few threads that password
- * hashes need, for as long as a name server likes to be silent.
+ * Queries the name servers of the machine. The lookup of the operating system would block one of the few threads that
+ * password hashing needs for as long as a name server does not respond.
  */
 export function createResolver(): Resolve {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });

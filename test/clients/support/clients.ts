@@ -85,7 +85,7 @@ export const clients: readonly Client[] = [
       const out = join(folder, 'out');
       await demand('dotnet', [
         ...['build', join(CLIENTS, 'csharp/Latchkey.csproj'), '--output', out, '--nologo'],
-        // The SDK brings no reference assemblies of other versions; nothing is written beside the sources.
+        // The SDK brings no reference assemblies of other versions; nothing is written next to the sources.
         ...[`-p:TargetFramework=net${dotnet}`, '-p:UseAppHost=false'],
         ...[`-p:BaseIntermediateOutputPath=${join(folder, 'obj')}/`],
       ]);

@@ -18,7 +18,7 @@ export interface Call {
   readonly signed: boolean;
 }
 
-export interface Answer {
+export interface StandInResponse {
   readonly status: number;
   /** An object is sent as JSON, a string as it is. */
   readonly body: Body | string;
@@ -27,7 +27,7 @@ export interface Answer {
 
 export interface StandIn {
   readonly baseUrl: string;
-  /** Everything that was asked so far. */
+  /** All requests so far. */
   readonly calls: readonly Call[];
 }
 
@@ -51,8 +51,8 @@ export function signed(
   return { ...result, signature: boundSignatureOf({ secret }, bound, nonce, result) };
 }
 
-/** The answer to a call, before a test changes it: any name and password are right, and logout ends the session. */
-function answerTo({ operation, body }: Call, ended: boolean): Answer {
+/** The response to a call, before a test changes it: any name and password are right, and logout ends the session. */
+function responseTo({ operation, body }: Call, ended: boolean): StandInResponse {
   const problem = { status: 401, body: { code: 'SESSION_INVALID', detail: 'There is no such session.' } };
   if (operation === 'logout') return { status: 200, body: { status: 'success', message: 'Logged out.' } };
   if (operation !== 'verify-session') {
@@ -67,13 +67,13 @@ function answerTo({ operation, body }: Call, ended: boolean): Answer {
 }
 
 /**
- * Stands in for a service, on the loopback, so that answers can be wrong in every way. It takes every request and only
- * notes what is wrong with it. It stops at the end of the test.
- * @param change makes the answer to send from a call and the answer that it should have, which is signed
+ * Stands in for a service, on the loopback, so that responses can be wrong in every way. It accepts every request and
+ * only records what is wrong with it. It stops at the end of the test.
+ * @param change makes the response to send from a call and its correct, signed response
  * @param identity its key and certificate, both PEM: it then speaks TLS
  */
 export async function startStandIn(
-  change: (answer: Answer, call: Call, calls: readonly Call[]) => Answer = (answer) => answer,
+  change: (given: StandInResponse, call: Call, calls: readonly Call[]) => StandInResponse = (given) => given,
   identity?: { readonly key: string; readonly cert: string },
 ): Promise<StandIn> {
   const calls: Call[] = [];
@@ -96,11 +96,11 @@ export async function startStandIn(
     };
     const ended = calls.some(({ operation }) => operation === 'logout');
     calls.push(call);
-    const right = answerTo(call, ended);
+    const right = responseTo(call, ended);
     const body = right.status === 200 ? signed(right.body as Body, call) : right.body;
-    const answer = change({ ...right, body }, call, calls);
-    const sent = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(sent);
+    const given = change({ ...right, body }, call, calls);
+    const sent = typeof given.body === 'string' ? given.body : JSON.stringify(given.body);
+    response.writeHead(given.status, { 'content-type': 'application/json', ...given.headers }).end(sent);
   };
   const server = identity ? createTlsServer(identity, listener) : createServer(listener);
   server.listen(0, '127.0.0.1');

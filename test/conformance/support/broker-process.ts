@@ -12,7 +12,7 @@ import { atFileEnd } from '../../support/at-file-end.ts';
 export interface BrokerProcess {
   /** Ends it at once. */
   kill(): Promise<void>;
-  /** Stops it where it stands: connections stay, nothing is answered. */
+  /** Suspends it: connections stay open, nothing responds. */
   hang(): void;
   goOn(): void;
 }
@@ -41,7 +41,7 @@ export async function startBroker(port: number): Promise<BrokerProcess> {
     `listener ${port} 127.0.0.1`,
     'allow_anonymous true',
     'persistence false',
-    // Only root is asked to become somebody else.
+    // Only root must become another user.
     `user ${userInfo().username}`,
   ];
   await writeFile(configuration, `${lines.join('\n')}\n`);

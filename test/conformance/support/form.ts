@@ -20,7 +20,7 @@ export function part(form: Form | undefined, ...path: readonly string[]): Form |
   return typeof at === 'object' ? at : undefined;
 }
 
-/** The text at a path of a form; undefined when there is none. */
+/** The text at a path of a form; undefined if the path is missing. */
 export function text(form: Form | undefined, ...path: readonly string[]): string | undefined {
   const found = part(form, ...path.slice(0, -1))?.[path.at(-1)!];
   return typeof found === 'string' ? found : undefined;

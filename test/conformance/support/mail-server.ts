@@ -21,7 +21,7 @@ export interface MailServer {
 
 /**
  * An SMTP server on the loopback.
- * @param options that differ; without any it takes everything from everybody, without TLS
+ * @param options that differ; without any it accepts everything from every sender, without TLS
  */
 export async function startMailServer(
   atEnd: (cleanUp: () => Promise<void>) => void,
@@ -56,7 +56,7 @@ export async function startMailServer(
   return { port: (listener.address() as AddressInfo).port, received, close };
 }
 
-/** What a server answers that refuses. */
+/** The replies of a server that refuses. */
 export function smtpError(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

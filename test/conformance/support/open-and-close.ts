@@ -1,4 +1,5 @@
-// Opens the broker of BROKER_URL, or the embedded one, uses it once and closes it. Ends by itself when nothing is left open.
+// Opens the broker of BROKER_URL, or the embedded one, uses it once and closes it. Ends by itself when nothing is left
+// open.
 import { pino } from 'pino';
 import { openBroker } from '../../../src/platform/broker/index.ts';
 
@@ -7,9 +8,9 @@ const broker = await openBroker({
   nodeId: 'node_brief',
   logger: pino({ enabled: false }),
 });
-const answered = await broker.ping().then(
+const received = await broker.ping().then(
   () => true,
   () => false,
 );
 await broker.close();
-process.stdout.write(answered ? 'answered' : 'not answered');
+process.stdout.write(received ? 'response' : 'no response');

@@ -18,13 +18,13 @@ export const BUCKET = 'latchkey-test';
 /** An S3-compatible server of its own process, with an empty bucket. */
 export interface S3Server {
   readonly port: number;
-  /** Asks it directly, without our code. */
+  /** Calls it directly, without our code. */
   request(method: string, path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** Stops it for a while, as a store that hangs. */
   signal(signal: NodeJS.Signals): void;
 }
 
-/** The server's program: an installed one, else one that is installed here. @returns undefined when there is none to be had */
+/** The server's program: an installed one, else one that is installed here. @returns undefined if unavailable */
 async function findProgram(): Promise<string | undefined> {
   for (const program of ['moto_server', join(ENVIRONMENT, 'bin/moto_server')]) {
     if (await works(program)) return program;
@@ -45,7 +45,7 @@ async function works(program: string): Promise<boolean> {
   );
 }
 
-/** Starts a server that ends with the calling test file. @returns undefined when there is none to be had */
+/** Starts a server that ends with the calling test file. @returns undefined if unavailable */
 export async function startS3(): Promise<S3Server | undefined> {
   const program = await findProgram();
   if (program === undefined) return undefined;
@@ -57,8 +57,8 @@ export async function startS3(): Promise<S3Server | undefined> {
     await closed;
   });
   const request = async (method: string, path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
-    return { status: answer.status, text: await answer.text() };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    return { status: response.status, text: await response.text() };
   };
   const created = () =>
     request('PUT', `/${BUCKET}`).then(

@@ -6,10 +6,10 @@ const CONNECT = 1;
 const PUBLISH = 3;
 const SUBSCRIBE = 8;
 
-/** Speaks just enough MQTT 5 to answer as no real broker can be made to. */
+/** Speaks just enough MQTT 5 to respond as no real broker would. */
 export interface ScriptedBroker {
   readonly url: string;
-  /** Packet identifiers of the messages that wait for their answer, in order of arrival. */
+  /** Packet identifiers of the messages that wait for a response, in order of arrival. */
   readonly waiting: number[];
   /** How many have waited at the same time. */
   most(): number;
@@ -20,8 +20,8 @@ export interface ScriptedBroker {
 }
 
 /**
- * Accepts every client and subscription, acknowledges messages when it is told to and passes none on.
- * @param receiveMaximum how many messages it allows to be under way
+ * Accepts every client and subscription, acknowledges messages on demand and delivers none.
+ * @param receiveMaximum how many messages it allows to be in progress
  */
 export async function startScriptedBroker(receiveMaximum: number): Promise<ScriptedBroker> {
   const sockets = new Set<Socket>();
@@ -35,7 +35,7 @@ export async function startScriptedBroker(receiveMaximum: number): Promise<Scrip
     let buffer = Buffer.alloc(0);
     socket.on('data', (part: Buffer) => {
       buffer = Buffer.concat([buffer, part]);
-      for (let packet = take(); packet; packet = take()) answer(packet.type, packet.body);
+      for (let packet = take(); packet; packet = take()) respond(packet.type, packet.body);
     });
     /** Packets of the tests are shorter than 128 bytes: their length is one byte. */
     function take(): { type: number; body: Buffer } | undefined {
@@ -45,7 +45,7 @@ export async function startScriptedBroker(receiveMaximum: number): Promise<Scrip
       buffer = buffer.subarray(end);
       return packet;
     }
-    function answer(type: number, body: Buffer): void {
+    function respond(type: number, body: Buffer): void {
       if (type === CONNECT) socket.write(Buffer.from([0x20, 6, 0, 0, 3, 0x21, 0, receiveMaximum]));
       if (type === SUBSCRIBE) socket.write(Buffer.from([0x90, 4, body[0]!, body[1]!, 0, 1]));
       if (type === PUBLISH) most = Math.max(most, waiting.push(body.readUInt16BE(2 + body.readUInt16BE(0))));

@@ -4,7 +4,7 @@ import { openStripe, type StripeSettings } from '../../../src/platform/payments/
 import { toStripe } from '../../../src/platform/payments/stripe/amounts.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import { TestClock } from '../../support/clock.ts';
-import type { PaymentsHarness, SignedNotice } from './payments.ts';
+import type { PaymentsHarness, SignedEvent } from './payments.ts';
 import { startStripeMock } from './stripe-mock.ts';
 import { DECLINED_TOKEN } from './stripe-routes.ts';
 import { startStripeServer, type StripeServer } from './stripe-server.ts';
@@ -18,17 +18,17 @@ export interface StripeHarness extends PaymentsHarness {
   readonly server: StripeServer;
   readonly settings: StripeSettings;
   /** An event, signed as Stripe does it. */
-  event(type: string, object: Thing, changes?: Thing): SignedNotice;
+  event(type: string, object: Thing, changes?: Thing): SignedEvent;
 }
 
 /** Signs a body as Stripe does it. */
-export function sign(payload: string, clock: Clock, secret = SECRET): SignedNotice {
+export function sign(payload: string, clock: Clock, secret = SECRET): SignedEvent {
   const timestamp = Math.floor(clock.now().getTime() / 1000);
   const signature = webhooks.generateTestHeaderString({ payload, secret, timestamp });
   return { body: Buffer.from(payload), headers: { 'stripe-signature': signature } };
 }
 
-/** @returns undefined where Stripe's mock cannot be had */
+/** @returns undefined where Stripe's mock is unavailable */
 export async function startStripe(): Promise<StripeHarness | undefined> {
   const mock = await startStripeMock();
   if (mock === undefined) return undefined;
@@ -50,7 +50,7 @@ function harnessOf(server: StripeServer, clock: Clock): Omit<StripeHarness, 'clo
     networkId: 'profile_test_example',
   };
 
-  function event(type: string, object: Thing, changes: Thing = {}): SignedNotice {
+  function event(type: string, object: Thing, changes: Thing = {}): SignedEvent {
     const told = {
       id: world.newId('evt'),
       object: 'event',
@@ -66,7 +66,7 @@ function harnessOf(server: StripeServer, clock: Clock): Omit<StripeHarness, 'clo
     return sign(JSON.stringify(told, undefined, 2), clock);
   }
 
-  async function paid(sessionRef: string): Promise<SignedNotice[]> {
+  async function paid(sessionRef: string): Promise<SignedEvent[]> {
     const session = world.things.get(sessionRef)!;
     session['customer'] ??= world.newId('cus');
     Object.assign(session, { status: 'complete', payment_status: 'paid', url: null });
@@ -87,7 +87,7 @@ function harnessOf(server: StripeServer, clock: Clock): Omit<StripeHarness, 'clo
     ];
   }
 
-  async function nextPeriod(subscriptionRef: string, isPaid: boolean): Promise<SignedNotice[]> {
+  async function nextPeriod(subscriptionRef: string, isPaid: boolean): Promise<SignedEvent[]> {
     const subscription = world.things.get(subscriptionRef)!;
     world.nextPeriod(subscription);
     const invoice = await world.invoice(subscription, 'subscription_cycle', isPaid);
@@ -98,7 +98,7 @@ function harnessOf(server: StripeServer, clock: Clock): Omit<StripeHarness, 'clo
     ];
   }
 
-  async function disputed(paymentRef: string, status: string, ...types: string[]): Promise<SignedNotice[]> {
+  async function disputed(paymentRef: string, status: string, ...types: string[]): Promise<SignedEvent[]> {
     const charge = world.chargeOf(paymentRef);
     charge['disputed'] = true;
     const id = `dp_${paymentRef}`;
@@ -166,7 +166,7 @@ function harnessOf(server: StripeServer, clock: Clock): Omit<StripeHarness, 'clo
     },
     ofAnotherAccount: async () =>
       event('customer.created', await world.make('cus', 'customers', {}), { account: 'acct_other' }),
-    forge: ({ body }) => sign(body.toString(), clock, 'whsec_somebody_else'),
+    forge: ({ body }) => sign(body.toString(), clock, 'whsec_another'),
     tokens: { accepted: 'spt_test_accepted', declined: DECLINED_TOKEN },
   };
 }

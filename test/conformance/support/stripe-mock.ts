@@ -15,7 +15,7 @@ const PACKAGE = `github.com/stripe/stripe-mock@v${VERSION}`;
 const FOLDER = join(tmpdir(), `latchkey-stripe-mock-${VERSION}`);
 const INSTALL_WITHIN_MS = 180_000;
 
-/** The mock's program: an installed one, else one that is built here. @returns undefined when there is none to be had */
+/** The mock's program: an installed one, else one that is built here. @returns undefined if unavailable */
 async function findProgram(): Promise<string | undefined> {
   const own = join(FOLDER, 'stripe-mock');
   for (const program of ['stripe-mock', own]) {
@@ -46,9 +46,9 @@ async function works(program: string, parameters: string[], options: object = {}
 }
 
 /**
- * Starts Stripe's own mock, which ends with the calling test file. It holds requests against Stripe's contract, keeps nothing,
- * and answers with examples.
- * @returns its address; undefined when there is none to be had
+ * Starts Stripe's own mock, which ends with the calling test file. It holds requests against Stripe's contract, keeps
+ * nothing, and responds with examples.
+ * @returns its address; undefined if unavailable
  */
 export async function startStripeMock(): Promise<string | undefined> {
   const program = await findProgram();
@@ -60,12 +60,12 @@ export async function startStripeMock(): Promise<string | undefined> {
     child.kill('SIGKILL');
     await closed;
   });
-  const answers = () =>
+  const responses = () =>
     fetch(`http://${address}/`).then(
       () => true,
       () => false,
     );
-  while (!(await answers())) {
+  while (!(await responses())) {
     if (child.exitCode !== null) return undefined;
     await delay(50);
   }

@@ -7,7 +7,7 @@ export interface StripeRequest {
   readonly path: string;
   /** The body, or the query. */
   readonly params: Form;
-  /** What the mock has answered. */
+  /** The response of the mock. */
   readonly example: Thing;
 }
 
@@ -148,8 +148,8 @@ const routes: readonly (readonly [string, RegExp, Route])[] = [
   ],
 ];
 
-/** @returns what Stripe would answer; the mock's example where that will do @throws Refusal */
-export async function answer(world: StripeWorld, request: StripeRequest): Promise<Thing> {
+/** @returns Stripe's response; the mock's example where that is enough @throws Refusal */
+export async function respond(world: StripeWorld, request: StripeRequest): Promise<Thing> {
   for (const [method, pattern, route] of routes) {
     const match = method === request.method ? pattern.exec(request.path) : null;
     if (!match) continue;

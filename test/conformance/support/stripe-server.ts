@@ -6,18 +6,18 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
 import { readForm } from './form.ts';
 import { exampleOf } from './stripe-examples.ts';
-import { answer, Refusal } from './stripe-routes.ts';
+import { respond, Refusal } from './stripe-routes.ts';
 import { StripeWorld, type Thing } from './stripe-world.ts';
 
 const PREVIEW = /^shared_payment_granted_token=/;
 
-interface Answer {
+interface StripeResponse {
   readonly status: number;
   readonly body: Thing;
 }
 
-/** A request that came, for tests that look at what was asked. */
-export interface Asked {
+/** A request that came, for tests that inspect requests. */
+export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
   readonly version: string | undefined;
@@ -29,16 +29,16 @@ export interface Asked {
 export interface StripeServer {
   readonly url: string;
   readonly world: StripeWorld;
-  readonly asked: Asked[];
+  readonly requests: RecordedRequest[];
   /** Set by a test: what is refused, although the mock finds nothing wrong with it. */
   refuses: (method: string, path: string) => Refusal | undefined;
-  /** Set by a test: requests that come now get no answer. */
+  /** Set by a test: requests get no response. */
   hangs: boolean;
 }
 
 /**
- * A Stripe that has a memory: each request goes to Stripe's mock first, which holds it against the contract, and is then
- * answered with the mock's example, changed to what Stripe would have kept. Ends with the calling test file.
+ * A Stripe with a memory: each request goes to Stripe's mock first, which holds it against the contract. The response
+ * is the mock's example, changed to what Stripe would have kept. Ends with the calling test file.
  * @param mock undefined for none: then requests are held against nothing, and the examples have only what we read
  */
 export async function startStripeServer(mock: string | undefined, clock: Clock): Promise<StripeServer> {
@@ -48,11 +48,11 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
     const response = await fetch(`${mock}${path}`, { headers });
     return (await response.json()) as Thing;
   });
-  const asked: Asked[] = [];
-  const remembered = new Map<string, { readonly body: string; readonly answer: Promise<Answer> }>();
+  const requests: RecordedRequest[] = [];
+  const remembered = new Map<string, { readonly body: string; readonly response: Promise<StripeResponse> }>();
 
-  /** What the mock answers. */
-  async function exampleFor(request: IncomingMessage, target: string, body: string): Promise<Answer> {
+  /** The response of the mock. */
+  async function exampleFor(request: IncomingMessage, target: string, body: string): Promise<StripeResponse> {
     if (mock === undefined) return { status: 200, body: exampleOf(target) };
     // The mock does not know what is a preview.
     const known = body.split('&').filter((pair) => !PREVIEW.test(pair));
@@ -67,7 +67,7 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
     return { status: example.status, body: (await example.json()) as Thing };
   }
 
-  async function carryOut(request: IncomingMessage, body: string): Promise<Answer> {
+  async function carryOut(request: IncomingMessage, body: string): Promise<StripeResponse> {
     const { pathname, search } = new URL(request.url!, 'http://stripe');
     const example = await exampleFor(request, `${pathname}${search}`, body);
     if (example.status !== 200) return example;
@@ -76,7 +76,7 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
     const path = pathname.replace('/v1/', '');
     const refusal = stripe.refuses(request.method!, path);
     if (refusal) return { status: refusal.status, body: { error: refusal.error } };
-    return answer(world, { method: request.method!, path, params, example: given }).then(
+    return respond(world, { method: request.method!, path, params, example: given }).then(
       (found) => ({ status: 200, body: found }),
       (error: unknown) => {
         if (error instanceof Refusal) return { status: error.status, body: { error: error.error } };
@@ -85,8 +85,8 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
     );
   }
 
-  /** The same key is answered in the same way, unless something else is asked under it. */
-  async function answerOnce(request: IncomingMessage, body: string): Promise<Answer> {
+  /** The same key gets the same response, unless the request differs. */
+  async function respondOnce(request: IncomingMessage, body: string): Promise<StripeResponse> {
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') return carryOut(request, body);
     const before = remembered.get(key);
@@ -94,16 +94,16 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
       const message = 'Keys for idempotent requests can only be used with the same parameters.';
       return { status: 400, body: { error: { type: 'idempotency_error', message } } };
     }
-    const answered = before?.answer ?? carryOut(request, body);
-    remembered.set(key, { body, answer: answered });
-    return answered;
+    const received = before?.response ?? carryOut(request, body);
+    remembered.set(key, { body, response: received });
+    return received;
   }
 
   const server = createServer((request, response) => {
     void (async () => {
       const body = await textOf(request);
       const { headers } = request;
-      asked.push({
+      requests.push({
         method: request.method!,
         path: request.url!,
         version: headers['stripe-version'] as string | undefined,
@@ -111,7 +111,7 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
         body,
       });
       if (stripe.hangs) return;
-      const given = await answerOnce(request, body);
+      const given = await respondOnce(request, body);
       response.writeHead(given.status, {
         'content-type': 'application/json',
         date: clock.now().toUTCString(),
@@ -127,6 +127,6 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
     await once(server, 'close');
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const stripe: StripeServer = { url, world, asked, refuses: () => undefined, hangs: false };
+  const stripe: StripeServer = { url, world, requests, refuses: () => undefined, hangs: false };
   return stripe;
 }

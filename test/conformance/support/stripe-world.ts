@@ -9,7 +9,7 @@ export type Example = (path: string) => Promise<Thing>;
 
 const PERIODS: Readonly<Record<string, number>> = { month: 30 * 86_400, year: 365 * 86_400 };
 
-/** What only comes when it is asked for; `params` are ours, and are never. */
+/** Fields that are only included on request; `params` are ours, and are never. */
 const HIDDEN = ['payments', 'params'];
 
 /** What an account at Stripe would have kept: objects by name, in the shape that the mock's examples have. */
@@ -45,7 +45,7 @@ export class StripeWorld {
     return thing;
   }
 
-  /** An object as Stripe shows it: names of others, but for those that were to be whole. */
+  /** An object as Stripe shows it: names of others, except those to expand. */
   show(thing: Thing, expand: readonly string[] = []): Thing {
     const shown = structuredClone(thing);
     const wanted = (name: string) =>
@@ -94,7 +94,7 @@ export class StripeWorld {
         invoice: null,
         payment_intent: null,
         subscription: null,
-        // What becomes of it.
+        // What happens to it.
         params,
       },
       example,

@@ -1,13 +1,13 @@
 import createKnex from 'knex';
-import type { Fact } from '../../../src/platform/payments/index.ts';
+import type { PaymentFact } from '../../../src/platform/payments/index.ts';
 import { signedHeaders } from '../../../src/platform/payments/test-processor/signature.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
 import { CARDS, form, openTestShop } from '../../platform/payments/support/test-shop.ts';
-import type { PaymentsHarness, SignedNotice } from './payments.ts';
+import type { PaymentsHarness, SignedEvent } from './payments.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 
-/** The test processor, whose notices are those that it really sends. */
+/** The test processor, whose events are those that it really sends. */
 export async function startTestProcessor(): Promise<PaymentsHarness> {
   const { clock, knex, processor, receiver, open, workAll } = await openTestShop();
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
@@ -16,20 +16,20 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
   let made = 0;
   const next = (name: string) => `${name}_${(made += 1)}`;
 
-  /** Does something, and gives the notices about one thing that were sent since the last time. */
-  async function notices(about: (fact: Fact) => boolean, happens: () => Promise<unknown>) {
+  /** Does something, and gives the events about one thing that were sent since the last time. */
+  async function events(about: (fact: PaymentFact) => boolean, happens: () => Promise<unknown>) {
     await happens();
     await workAll();
     return receiver.received
       .splice(0)
-      .filter(({ body }) => (JSON.parse(body.toString()) as { facts: Fact[] }).facts.some(about));
+      .filter(({ body }) => (JSON.parse(body.toString()) as { facts: PaymentFact[] }).facts.some(about));
   }
 
-  const ofSession = (sessionRef: string) => (fact: Fact) =>
+  const ofSession = (sessionRef: string) => (fact: PaymentFact) =>
     fact.kind === 'checkout' && fact.sessionRef === sessionRef;
-  const ofSubscription = (subscriptionRef: string) => (fact: Fact) =>
+  const ofSubscription = (subscriptionRef: string) => (fact: PaymentFact) =>
     'subscriptionRef' in fact && fact.subscriptionRef === subscriptionRef;
-  const ofPayment = (paymentRef: string, kind: 'refund' | 'dispute') => (fact: Fact) =>
+  const ofPayment = (paymentRef: string, kind: 'refund' | 'dispute') => (fact: PaymentFact) =>
     fact.kind === kind && fact.paymentRef === paymentRef;
 
   async function nextPeriod(subscriptionRef: string, cardPays: boolean) {
@@ -39,7 +39,7 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
     clock.advance(Math.max(0, due_at.getTime() - clock.now().getTime()));
   }
 
-  function signed(body: object, secret = SECRET): SignedNotice {
+  function signed(body: object, secret = SECRET): SignedEvent {
     const text = JSON.stringify(body);
     return { body: Buffer.from(text), headers: signedHeaders(secret, next('nt'), text, clock.now()) };
   }
@@ -53,7 +53,7 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
         const reference = (await processor.lookUpCheckout(sessionRef)).flatMap((fact) =>
           'reference' in fact ? [fact.reference] : [],
         )[0];
-        return notices(
+        return events(
           (fact) => 'reference' in fact && fact.reference === reference,
           () => processor.page.pay(sessionRef, form(CARDS.pays)),
         );
@@ -61,25 +61,25 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
       async failed(sessionRef) {
         await processor.page.pay(sessionRef, form(CARDS.delayedFailure));
         await workAll();
-        return notices(ofSession(sessionRef), async () => clock.advance(30_000));
+        return events(ofSession(sessionRef), async () => clock.advance(30_000));
       },
-      expired: (sessionRef) => notices(ofSession(sessionRef), async () => clock.advance(3_600_000)),
+      expired: (sessionRef) => events(ofSession(sessionRef), async () => clock.advance(3_600_000)),
       renewed: (subscriptionRef) =>
-        notices(ofSubscription(subscriptionRef), () => nextPeriod(subscriptionRef, true)),
+        events(ofSubscription(subscriptionRef), () => nextPeriod(subscriptionRef, true)),
       renewalFailed: (subscriptionRef) =>
-        notices(ofSubscription(subscriptionRef), () => nextPeriod(subscriptionRef, false)),
+        events(ofSubscription(subscriptionRef), () => nextPeriod(subscriptionRef, false)),
       subscriptionEnded: (subscriptionRef) =>
-        notices(ofSubscription(subscriptionRef), () => processor.endSubscription(subscriptionRef, false)),
+        events(ofSubscription(subscriptionRef), () => processor.endSubscription(subscriptionRef, false)),
       refunded: (paymentRef, amountMinor) =>
-        notices(ofPayment(paymentRef, 'refund'), () =>
+        events(ofPayment(paymentRef, 'refund'), () =>
           processor.refund(paymentRef, amountMinor, next('refund')),
         ),
       disputed: (paymentRef) =>
-        notices(ofPayment(paymentRef, 'dispute'), () => processor.openDispute(paymentRef)),
+        events(ofPayment(paymentRef, 'dispute'), () => processor.openDispute(paymentRef)),
       disputeWon: (paymentRef) =>
-        notices(ofPayment(paymentRef, 'dispute'), () => processor.closeDispute(paymentRef, true)),
+        events(ofPayment(paymentRef, 'dispute'), () => processor.closeDispute(paymentRef, true)),
       disputeLost: (paymentRef) =>
-        notices(ofPayment(paymentRef, 'dispute'), () => processor.closeDispute(paymentRef, false)),
+        events(ofPayment(paymentRef, 'dispute'), () => processor.closeDispute(paymentRef, false)),
       somethingElse: async () => [signed({ type: 'x', account: 'acct_test', livemode: false, facts: [] })],
     },
     ofAnotherAccount: async () => signed({ type: 'x', account: 'acct_other', livemode: false, facts: [] }),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 
-/** One shell that runs block after block, as somebody does who pastes them. */
+/** One shell that runs block after block, as a person would who pastes them. */
 export interface Shell {
   /**
    * @returns what the block has printed

@@ -30,7 +30,7 @@ function peak(): number {
   return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024);
 }
 
-/** One call, without holding its answer against the contract: what is measured is the service. */
+/** One call, without checking its response against the contract: the service is measured. */
 async function call(method: string, url: string, body?: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, {
     method,
@@ -49,7 +49,7 @@ async function timed<Result>(what: string, work: () => Promise<Result>): Promise
   return result;
 }
 
-/** Counts the lines of an answer as it comes. */
+/** Counts the lines of a response as it comes. */
 async function countLines(response: Response): Promise<number> {
   let lines = 0;
   for await (const part of response.body!)
@@ -96,7 +96,7 @@ test(
       '?q=batch%2090',
       '?q=nothing%20like%20it',
       '?q=imported-00000001',
-      '?q=nobody',
+      '?q=missing',
     ]) {
       await timed(`list ${query}`, async () => void (await (await call('GET', `${base}${query}`)).json()));
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { LightClient, patiently, quantile, tally, type LightAnswer } from '../../counting/load.ts';
+import { LightClient, patiently, quantile, tally, type LightResponse } from '../../concurrency/load.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { newApp, newHwid, newNonce, newUser } from '../../support/fixtures.ts';
 import { spawnService } from '../../support/processes.ts';
@@ -24,15 +24,18 @@ const stay = await client.signed('login', app, { ...owner, nonce: newNonce() });
 const token = String(stay.body['token']);
 const user = await newUser(service.api, app);
 
-const times = (answers: readonly LightAnswer[]) => answers.map(({ ms }) => ms);
+const times = (responses: readonly LightResponse[]) => responses.map(({ ms }) => ms);
 
-/** Sends so many a second, whatever becomes of them. @returns the answers, once the storm is over and all are in */
+/**
+ * Sends this many each second, however long they take. @returns the responses, once the storm has ended and all have
+ * arrived
+ */
 async function storm(
-  send: (client: LightClient) => Promise<LightAnswer>,
+  send: (client: LightClient) => Promise<LightResponse>,
   over: () => boolean,
-): Promise<LightAnswer[]> {
+): Promise<LightResponse[]> {
   const flooder = new LightClient(baseUrl, 2_000);
-  const sent: Promise<LightAnswer>[] = [];
+  const sent: Promise<LightResponse>[] = [];
   while (!over()) {
     // 500 a second; one hash takes 20 ms.
     for (let n = 0; n < 5; n += 1) sent.push(send(flooder));
@@ -61,7 +64,11 @@ test.each([
 ])(
   '$what, at ten times capacity for 10 s: the surplus is refused, and p99 of verifications stays under 250 ms',
   async ({ what, send, kinds }) => {
-    const verified: Record<'v1' | 'v2' | 'v2, signed', LightAnswer[]> = { v1: [], v2: [], 'v2, signed': [] };
+    const verified: Record<'v1' | 'v2' | 'v2, signed', LightResponse[]> = {
+      v1: [],
+      v2: [],
+      'v2, signed': [],
+    };
     const body = { app_id: app.app_id, token };
     const until = performance.now() + STORM_MS;
     const over = () => performance.now() >= until;
@@ -73,21 +80,22 @@ test.each([
         await delay(10);
       }
     })();
-    const [answers] = await Promise.all([storm(send, over), verifying]);
-    const refused = answers.filter(({ status }) => status === 429);
+    const [responses] = await Promise.all([storm(send, over), verifying]);
+    const refused = responses.filter(({ status }) => status === 429);
     const shown = Object.entries(verified).map(
       ([kind, all]) =>
-        `verify ${kind}: p50 ${quantile(times(all), 0.5).toFixed(0)} ms, p99 ${quantile(times(all), 0.99).toFixed(0)} ms of ${all.length}`,
+        `verify ${kind}: p50 ${quantile(times(all), 0.5).toFixed(0)} ms, ` +
+        `p99 ${quantile(times(all), 0.99).toFixed(0)} ms of ${all.length}`,
     );
     console.log(
       [
-        `${what}: ${JSON.stringify(tally(answers))}, p99 ${quantile(times(answers), 0.99).toFixed(0)} ms`,
+        `${what}: ${JSON.stringify(tally(responses))}, p99 ${quantile(times(responses), 0.99).toFixed(0)} ms`,
         ...shown,
       ].join('; '),
     );
-    expect(Object.keys(tally(answers)).toSorted()).toEqual(kinds);
+    expect(Object.keys(tally(responses)).toSorted()).toEqual(kinds);
     for (const { headers } of refused) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect(Math.max(...times(answers))).toBeLessThan(2_000);
+    expect(Math.max(...times(responses))).toBeLessThan(2_000);
     for (const [kind, all] of Object.entries(verified)) {
       expect(tally(all), kind).toEqual({ 200: all.length });
       expect(quantile(times(all), 0.99), kind).toBeLessThan(250);

@@ -2,6 +2,6 @@ import { test } from 'vitest';
 import { expectToOutliveStandby } from '../lost-standby.ts';
 
 // Longer than a node counts as alive that does not announce itself.
-test('a synchronous standby is lost for 25 s: verifications go on, and no more sessions are left than a node may leave', async () => {
+test('a synchronous standby is lost for 25 s: verifications continue, and left sessions stay bounded', async () => {
   await expectToOutliveStandby(25_000);
 });

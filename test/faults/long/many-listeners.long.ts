@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { prepareWatch } from '../../assurance/support/stall-watch.ts';
+import { prepareWatch } from '../../security/support/stall-watch.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ban, newApp, newSession, type App } from '../../support/fixtures.ts';
@@ -15,7 +15,7 @@ import { newSessions, type SessionShape } from './support/many-sessions.ts';
 
 /** The promise, for all of them. */
 const WITHIN_MS = 1_000;
-/** Beside what shares the machine with the tests. */
+/** For what shares the machine with the tests. */
 const MARGIN_MS = 2_000;
 const STREAMS = 9_000;
 /** At most 200 of one address. */
@@ -50,7 +50,7 @@ function usedMs(): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Has clients listen in a process of their own. @returns tells what they report once all have been told */
+/** Makes clients listen in their own process. @returns their report, once all have been notified */
 async function listen(wanted: Omit<Wanted, 'httpPort' | 'mqttPort'>): Promise<() => Promise<Told>> {
   const clients = fork(program, { execArgv: [] });
   onTestFinished(() => void clients.kill());
@@ -76,7 +76,7 @@ interface Subject {
   readonly later: Date;
 }
 
-/** What tells all who listen. */
+/** Events that reach all listeners. */
 interface Occasion {
   readonly what: string;
   readonly shape?: (later: Date) => SessionShape;
@@ -87,14 +87,14 @@ interface Occasion {
   /** Takes as long as the service takes to acknowledge it. */
   readonly happen: (subject: Subject) => Promise<unknown>;
   readonly type: string;
-  /** Whether those who are told go on to listen. */
+  /** Whether the notified clients continue to listen. */
   readonly goesOn?: boolean;
 }
 
 async function manage(method: string, { app }: Subject, path: string, body?: unknown): Promise<void> {
   const url = `/api/v2/dev/apps/${app.app_id}${path}`;
   const { status } = await api.call(method, url, body, { token: app.token });
-  if (status !== 200) throw new Error(`${method} ${url} answered ${status}`);
+  if (status !== 200) throw new Error(`${method} ${url} returned ${status}`);
 }
 
 const occasions: readonly Occasion[] = [
@@ -116,12 +116,12 @@ const occasions: readonly Occasion[] = [
     type: 'session.refused',
   },
   {
-    what: 'a subscription that they need from now on',
+    what: 'a newly required subscription',
     happen: ({ app }) => app.patch({ require_subscription: true }),
     type: 'session.refused',
   },
   {
-    what: 'no VPN from now on',
+    what: 'newly blocked VPNs',
     happen: ({ app }) => app.patch({ block_vpn: true, vpn_fail_closed: true }),
     type: 'session.refused',
   },
@@ -187,14 +187,15 @@ test.each(occasions)('$what reaches all listeners within a second', async (occas
   const held = await probe.longest();
   const since = (at: number | null) => (at === null ? '-' : `${(at - acknowledged).toFixed(0)} ms`);
   console.log(
-    `${what}: acknowledged after ${(acknowledged - began).toFixed(0)} ms; behind that the last of ${sessions.length} was ` +
-      `told after ${since(toldAt)}, ended after ${since(endedAt)}. Processor time of the service ${usedMs() - usedBefore} ms, ` +
+    `${what}: acknowledged after ${(acknowledged - began).toFixed(0)} ms; then the last of ${sessions.length} was ` +
+      `notified after ${since(toldAt)}, ended after ${since(endedAt)}. ` +
+      `Processor time of the service ${usedMs() - usedBefore} ms, ` +
       `held at most ${held.toFixed(0)} ms at a time; of the clients ${cpuMs.toFixed(0)} ms`,
   );
   expect(Math.max(toldAt, endedAt ?? 0) - acknowledged).toBeLessThan(WITHIN_MS + MARGIN_MS);
 });
 
-test('a ban of one user reaches that user at once, beside 10,000 others', async () => {
+test('a ban of one user reaches that user at once, among 10,000 others', async () => {
   const app = await newApp(api);
   const { ids } = await newSessions(api, databaseUrl, app, LISTENERS);
   const streams = ids.slice(0, STREAMS);
@@ -206,6 +207,6 @@ test('a ban of one user reaches that user at once, beside 10,000 others', async 
   await ban(api, app, { kind: 'user', username: owner.username });
   const acknowledged = steadyNow();
   const waited = (await told()).endedAt! - acknowledged;
-  console.log(`a ban of a user: told ${waited.toFixed(0)} ms after it was acknowledged`);
+  console.log(`a ban of a user: received ${waited.toFixed(0)} ms after it was acknowledged`);
   expect(waited).toBeLessThan(WITHIN_MS + MARGIN_MS);
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { LightClient, patiently, quantile, tally, type LightAnswer } from '../../counting/load.ts';
+import { LightClient, patiently, quantile, tally, type LightResponse } from '../../concurrency/load.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { newApp, newSession, newUser } from '../../support/fixtures.ts';
 import { spawnService } from '../../support/processes.ts';
@@ -21,27 +21,27 @@ const app = await newApp(service.api);
 const { token } = await newSession(service.api, app);
 const verify = () => client.verify({ app_id: app.app_id, token });
 
-/** Feeds a connection slowly until it is closed. @returns after how many milliseconds, and with what answer */
+/** Feeds a connection slowly until it is closed. @returns after how many milliseconds, and with what response */
 async function feed(
   connection: Connection,
   start: string,
 ): Promise<{ ms: number; text: string; status?: number }> {
   const began = performance.now();
   if (start !== '') connection.write(start);
-  const answer = connection.answer().catch((error: Error) => ({ text: error.message }));
+  const response = connection.response().catch((error: Error) => ({ text: error.message }));
   while (connection.over === undefined && performance.now() - began < 45_000) {
     if (start !== '' && connection.socket.writable) connection.write('a');
     await delay(250);
   }
   const ms = performance.now() - began;
   expect(connection.over, 'still open').toBeDefined();
-  return { ms, ...(await answer) };
+  return { ms, ...(await response) };
 }
 
 describe.concurrent('a client that does not finish', () => {
   const head = 'POST /api/v1/client/verify-session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 
-  test('its headers is answered 408 after 10 s', async () => {
+  test('its headers gets 408 after 10 s', async () => {
     const { ms, status, text } = await feed(await Connection.open(baseUrl), `${head}X-Slow: `);
     expect(status).toBe(408);
     expect(JSON.parse(text)).toMatchObject({ status: 408, code: 'REQUEST_TIMEOUT' });
@@ -49,7 +49,7 @@ describe.concurrent('a client that does not finish', () => {
     expect(ms).toBeLessThan(13_000);
   });
 
-  test('its body is answered 408 after 30 s', async () => {
+  test('its body gets 408 after 30 s', async () => {
     const { ms, status, text } = await feed(
       await Connection.open(baseUrl),
       `${head}Content-Length: 100000\r\n\r\n{"app_id":"`,
@@ -83,22 +83,22 @@ test('5,000 slow connections leave p99 of verifications under 100 ms', async () 
   }
   for (const connection of connections) connection.destroy();
   console.log(
-    `beside 5,000: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms`,
+    `with 5,000: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms`,
   );
   expect(quantile(times, 0.99)).toBeLessThan(100);
 });
 
-test('logins at ten times capacity for 10 s: the surplus is refused, and p99 of verifications stays under 250 ms', async () => {
+test('logins at ten times capacity for 10 s: the surplus is refused, p99 of verifications < 250 ms', async () => {
   const user = await newUser(service.api, app);
   const flooder = new LightClient(baseUrl, 2_000);
-  const answers: LightAnswer[] = [];
+  const responses: LightResponse[] = [];
   let over = false;
   const flood = (async () => {
     const sent: Promise<unknown>[] = [];
     while (!over) {
       // 500 a second; one hash takes 20 ms.
       for (let n = 0; n < 5; n += 1)
-        sent.push(flooder.login(app.with(user)).then((answer) => answers.push(answer)));
+        sent.push(flooder.login(app.with(user)).then((response) => responses.push(response)));
       await delay(10);
     }
     await Promise.all(sent);
@@ -113,17 +113,17 @@ test('logins at ten times capacity for 10 s: the surplus is refused, and p99 of 
   }
   over = true;
   await flood;
-  const kinds = tally(answers);
+  const kinds = tally(responses);
   console.log(
     `${JSON.stringify(kinds)}; logins p99 ${quantile(
-      answers.map(({ ms }) => ms),
+      responses.map(({ ms }) => ms),
       0.99,
     ).toFixed(
       0,
     )} ms; verify p50 ${quantile(times, 0.5).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`,
   );
   expect(Object.keys(kinds).toSorted()).toEqual(['200', '429 TOO_MANY_REQUESTS']);
-  expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(2_000);
+  expect(Math.max(...responses.map(({ ms }) => ms))).toBeLessThan(2_000);
   expect(quantile(times, 0.99)).toBeLessThan(250);
   expect((await patiently(() => client.login(app.with(user)))).status).toBe(200);
 });

@@ -18,7 +18,7 @@ const service = await spawnService(
 );
 const app = await newApp(service.api);
 
-/** Sends pieces until there is an answer. @returns the answer's status and how long it took */
+/** Sends pieces until there is a response. @returns its status and how long it took */
 async function feed(
   length: number,
   piece: number,
@@ -30,14 +30,14 @@ async function feed(
     `PUT ${fileOf(app, `f${piece}-${everyMs}`)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.token}\r\n` +
       `Content-Type: application/octet-stream\r\nContent-Length: ${length}\r\n\r\n`,
   );
-  const answered = connection.answer();
+  const received = connection.response();
   let over = false;
-  void answered.finally(() => (over = true)).catch(() => {});
+  void received.finally(() => (over = true)).catch(() => {});
   for (let sent = 0; sent < length && !over; sent += piece) {
     connection.write('x'.repeat(Math.min(piece, length - sent)));
     await delay(everyMs);
   }
-  const { status, closes } = await answered;
+  const { status, closes } = await received;
   connection.destroy();
   return { status, closes, ms: performance.now() - began };
 }
@@ -61,7 +61,7 @@ describe('an upload', { timeout: 120_000 }, () => {
       `PUT ${fileOf(app, 'stops')} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.token}\r\n` +
         `Content-Type: application/octet-stream\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(100_000)}`,
     );
-    const { status, text } = await connection.answer();
+    const { status, text } = await connection.response();
     expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([408, 'REQUEST_TIMEOUT']);
   });
 });

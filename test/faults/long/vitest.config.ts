@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:faults`: what takes true time. Its files do not end in .test.ts, so that `npm test` leaves them out. */
+/** `npm run test:faults`: tests that take real time. Their names do not end in .test.ts, so `npm test` skips them. */
 export default defineConfig({
   root: new URL('../../..', import.meta.url).pathname,
   test: {

@@ -19,12 +19,12 @@ const archive = (planId: string, token: string | undefined = ADMINISTRATOR.token
   api.call('DELETE', `/api/v2/admin/plans/${planId}`, undefined, { token });
 const get = (planId: string) => api.call('GET', `/api/v2/admin/plans/${planId}`, undefined, ADMINISTRATOR);
 
-test('is not sold any more: neither listed nor found', async () => {
+test('is no longer sold: neither listed nor found', async () => {
   const plan = await sellPlan(api);
   clock.advance(1000);
-  const answer = await archive(plan.plan_id);
-  expect(answer.status).toBe(200);
-  expect(answer.body).toEqual({ status: 'success', message: 'Plan archived.' });
+  const response = await archive(plan.plan_id);
+  expect(response.status).toBe(200);
+  expect(response.body).toEqual({ status: 'success', message: 'Plan archived.' });
   expect((await get(plan.plan_id)).body).toEqual({
     ...plan,
     status: 'success',
@@ -38,7 +38,7 @@ test('is not sold any more: neither listed nor found', async () => {
   }
 });
 
-test('whoever is on it stays on it, and whoever has opened its page can pay', async () => {
+test('its developers keep it, and an open checkout can be paid', async () => {
   const [first, second] = [await newDeveloper(api), await newDeveloper(api)];
   const plan = await sellPlan(api, { max_apps: 77 });
   await buy(api, first, plan);
@@ -64,7 +64,7 @@ test('twice is once: the second time changes nothing', async () => {
   expect(rows).toMatchObject([{ developer_id: 'administrator', actor_kind: 'administrator', data: {} }]);
 });
 
-test('PLAN_IN_USE for the plan that everybody begins with', async () => {
+test('PLAN_IN_USE for the default plan of new developers', async () => {
   expectError(await archive('free'), 409, 'PLAN_IN_USE');
   expect((await get('free')).body).toMatchObject({ archived: false });
 });
@@ -73,7 +73,7 @@ test('PLAN_NOT_FOUND for an absent one', async () => {
   expectError(await archive('plan_01kazmf2w3x4y5z6a7b8c9d0e1'), 404, 'PLAN_NOT_FOUND');
 });
 
-test('UNAUTHORIZED for everybody else', async () => {
+test('UNAUTHORIZED for every other caller', async () => {
   const plan = await sellPlan(api);
   const { token } = await newDeveloper(api);
   expectError(await archive(plan.plan_id, token), 401, 'UNAUTHORIZED');

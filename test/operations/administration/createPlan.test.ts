@@ -6,7 +6,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 
 type Schemas = components['schemas'];
-type Created = Schemas['AdministeredPlanResult'];
+type Created = Schemas['AdminPlanResult'];
 
 const { api, clock, database } = await startTestService();
 
@@ -16,7 +16,7 @@ const wish = (fields: object = {}) => ({ name: unique('Plan'), price: 19, ...fie
 const count = async () => (await database.knex('plans').select('plan_id')).length;
 const sold = async (id: string) => (await api.plans()).body.data.find((plan) => plan.id === id);
 
-test('sells a subscription, which everybody can see', async () => {
+test('sells a subscription, which everyone can see', async () => {
   const name = unique('Pro “édition” 🦊');
   const { status, body } = await create({
     kind: 'subscription',
@@ -54,7 +54,7 @@ test('sells a subscription, which everybody can see', async () => {
   expect(await sold(body.plan_id)).toEqual({ id: body.plan_id, ...terms });
 });
 
-test('without more than name and price it is a plan for ever, in dollars, with room for nothing', async () => {
+test('with only a name and a price it is a lifetime plan, in dollars, with all quotas at zero', async () => {
   const { status, body } = await create(wish({ price: 5 }));
   expect(status).toBe(201);
   expect(body).toMatchObject({
@@ -72,7 +72,7 @@ test('without more than name and price it is a plan for ever, in dollars, with r
 });
 
 describe('a pack', () => {
-  test('of licence keys adds some, one of balance adds money', async () => {
+  test('of license keys adds some, one of balance adds money', async () => {
     const licenses = await create(wish({ kind: 'license_quota', licenses: 500 }));
     expect(licenses.body).toMatchObject({ period: 'lifetime', licenses: 500, balance: null });
     const balance = await create(wish({ kind: 'reseller_balance', balance: 0.01, currency: 'USD' }));
@@ -138,19 +138,19 @@ describe('the price', () => {
     [1_000_000_000_000_000, 'JPY'],
     [-1, 'USD'],
     [-0.01, 'USD'],
-  ])('%d %s is none', async (price, currency) => {
+  ])('%d %s is not a price', async (price, currency) => {
     const before = await count();
     expectFaults(await create(wish({ price, currency })), '/price');
     expect(await count()).toBe(before);
   });
 
-  test.each(['1e400', '-1e400', '-0', '-0.0'])('%s is none either', async (number) => {
+  test.each(['1e400', '-1e400', '-0', '-0.0'])('%s is not a price either', async (number) => {
     const text = JSON.stringify(wish({ price: 1 })).replace('"price":1', `"price":${number}`);
     expectFaults(await create(text), '/price');
   });
 
   test.each(['USd', 'US', 'USDX', 'XXY', 'ABC', '', 'ÜSD', null, 840])(
-    'in the currency %j is none',
+    'in the currency %j is not a price',
     async (currency) => expectFaults(await create(wish({ currency })), '/currency'),
   );
 });
@@ -173,7 +173,7 @@ describe('VALIDATION_FAILED', () => {
     expect(await count()).toBe(before);
   });
 
-  test('for features that are none', async () => {
+  test('for invalid features', async () => {
     for (const features of [
       [''],
       ['a\u0000'],
@@ -210,8 +210,8 @@ describe('PLAN_NAME_TAKEN', () => {
 
   test('for all but one of many at once', async () => {
     const name = unique('Race');
-    const answers = await Promise.all(Array.from({ length: 8 }, () => create(wish({ name }))));
-    expect(answers.map(({ status }) => status).sort()).toEqual([
+    const responses = await Promise.all(Array.from({ length: 8 }, () => create(wish({ name }))));
+    expect(responses.map(({ status }) => status).sort()).toEqual([
       201,
       ...Array.from({ length: 7 }, () => 409),
     ]);
@@ -229,7 +229,7 @@ test('an Idempotency-Key sells one plan for two requests', async () => {
   expectError(await create(wish(), key), 422, 'IDEMPOTENCY_KEY_REUSED');
 });
 
-test("is in the audit log under the administrator's name, without his token", async () => {
+test("is in the audit log under the administrator's name, without the token", async () => {
   const { body } = await create(wish({ price: 1.5, period: 'yearly', max_apps: 3 }));
   const rows = await database.knex('audit_log').where({ target: body.plan_id });
   expect(rows).toMatchObject([
@@ -252,10 +252,10 @@ test("is in the audit log under the administrator's name, without his token", as
   expect(JSON.stringify(rows)).not.toContain(ADMINISTRATOR.token);
 });
 
-test('UNAUTHORIZED for everybody else', async () => {
+test('UNAUTHORIZED for every other caller', async () => {
   const { token } = await newDeveloper(api);
   for (const other of [undefined, token, 'nonsense', ADMINISTRATOR.token.slice(1)]) {
-    const answer = await api.post('/api/v2/admin/plans', wish(), { token: other });
-    expectError(answer, 401, 'UNAUTHORIZED');
+    const response = await api.post('/api/v2/admin/plans', wish(), { token: other });
+    expectError(response, 401, 'UNAUTHORIZED');
   }
 });

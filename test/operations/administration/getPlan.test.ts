@@ -8,14 +8,11 @@ import { comparable, expectError } from '../support/errors.ts';
 const { api } = await startTestService();
 
 const get = (planId: string, token: string | undefined = ADMINISTRATOR.token) =>
-  api.call<components['schemas']['AdministeredPlanResult']>(
-    'GET',
-    `/api/v2/admin/plans/${planId}`,
-    undefined,
-    { token },
-  );
+  api.call<components['schemas']['AdminPlanResult']>('GET', `/api/v2/admin/plans/${planId}`, undefined, {
+    token,
+  });
 
-test('shows a plan as it was made, and the one that everybody begins with', async () => {
+test('shows a plan as it was made, and the default plan', async () => {
   const plan = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', licenses: 7 });
   const { status, body } = await get(plan.plan_id);
   expect(status).toBe(200);
@@ -42,7 +39,7 @@ test('PLAN_NOT_FOUND for an absent one, also by a name', async () => {
     expect(comparable(await get(encodeURIComponent(id)))).toEqual(comparable(absent));
 });
 
-test('UNAUTHORIZED for everybody else, whether there is such a plan or not', async () => {
+test('UNAUTHORIZED for every other caller, whether the plan exists or not', async () => {
   const { token } = await newDeveloper(api);
   for (const id of ['free', 'absent']) expectError(await get(id, token), 401, 'UNAUTHORIZED');
   expectError(await api.call('GET', '/api/v2/admin/plans/free'), 401, 'UNAUTHORIZED');

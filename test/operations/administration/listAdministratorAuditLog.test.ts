@@ -12,10 +12,10 @@ type Schemas = components['schemas'];
 const { api, clock } = await startTestService();
 
 const list = (query = '', token: string | undefined = ADMINISTRATOR.token) =>
-  api.call<Schemas['AuditLog']>('GET', `/api/v2/admin/audit-log${query}`, undefined, { token });
+  api.call<Schemas['AuditEntryList']>('GET', `/api/v2/admin/audit-log${query}`, undefined, { token });
 
 describe('a search', () => {
-  let plan: Schemas['AdministeredPlan'];
+  let plan: Schemas['AdminPlan'];
   let all: Schemas['AuditEntry'][];
   let middle: string;
 
@@ -49,7 +49,7 @@ describe('a search', () => {
   test.each<[string, () => string, number[]]>([
     ['app_id', () => 'app_id=app_absent', []],
     ['actor_id', () => 'actor_id=administrator', [0, 1, 2]],
-    ['actor_id of nobody', () => 'actor_id=agt_absent', []],
+    ['an unknown actor_id', () => 'actor_id=agt_absent', []],
     ['action', () => 'action=plan.created', [2]],
     ['target', () => `target=${plan.plan_id}`, [0, 1, 2]],
     ['another target', () => 'target=plan_absent', []],
@@ -88,13 +88,13 @@ describe('a search', () => {
     ['since=yesterday', 'query/since'],
     ['until=2026-13-01T00:00:00Z', 'query/until'],
     ['target=', 'query/target'],
-    ['nobody=x', 'query/nobody'],
+    ['unknown=x', 'query/unknown'],
   ])('%s is refused', async (query, pointer) => {
     expectFaults(await list(`?${query}`), pointer);
   });
 });
 
-test('UNAUTHORIZED for everybody else', async () => {
+test('UNAUTHORIZED for every other caller', async () => {
   const { token } = await newDeveloper(api);
   for (const other of [token, 'nonsense', '']) expectError(await list('', other), 401, 'UNAUTHORIZED');
 });

@@ -20,7 +20,7 @@ async function payer() {
   return developer;
 }
 
-test("lists everybody's, the newest first, as each of them sees his own", async () => {
+test('lists those of all developers, the newest first, as each developer sees their own', async () => {
   expect((await list()).body).toEqual({ status: 'success', data: [], next_cursor: null });
   const [first, second] = [await payer(), await payer()];
   const { status, body } = await list();
@@ -54,7 +54,7 @@ test('VALIDATION_FAILED for what selects nothing', async () => {
   expectError(await list('?cursor=x'), 400, 'VALIDATION_FAILED');
 });
 
-test('UNAUTHORIZED for everybody else', async () => {
+test('UNAUTHORIZED for every other caller', async () => {
   const { token } = await payer();
   expectError(await list('', token), 401, 'UNAUTHORIZED');
   expectError(await api.call('GET', '/api/v2/admin/invoices'), 401, 'UNAUTHORIZED');

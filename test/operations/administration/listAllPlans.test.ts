@@ -8,7 +8,7 @@ import { expectError, expectFaults } from '../support/errors.ts';
 const { api } = await startTestService();
 
 const list = (query = '', token: string | undefined = ADMINISTRATOR.token) =>
-  api.call<components['schemas']['AdministeredPlanList']>('GET', `/api/v2/admin/plans${query}`, undefined, {
+  api.call<components['schemas']['AdminPlanList']>('GET', `/api/v2/admin/plans${query}`, undefined, {
     token,
   });
 
@@ -44,12 +44,12 @@ test('in pages, to the very last', async () => {
   }
 });
 
-test('VALIDATION_FAILED for pages that are none', async () => {
+test('VALIDATION_FAILED for invalid pages', async () => {
   for (const limit of ['0', '101', 'x']) expectFaults(await list(`?limit=${limit}`), 'query/limit');
   expectError(await list('?cursor=x'), 400, 'VALIDATION_FAILED');
 });
 
-test('UNAUTHORIZED for everybody else', async () => {
+test('UNAUTHORIZED for every other caller', async () => {
   const { token } = await newDeveloper(api);
   expectError(await list('', token), 401, 'UNAUTHORIZED');
   expectError(await api.call('GET', '/api/v2/admin/plans'), 401, 'UNAUTHORIZED');

@@ -39,7 +39,7 @@ const refund = (
 /** A developer who has bought a plan, and what is known of its invoice. */
 async function customer(
   what = plan,
-  more: Partial<Schemas['CheckoutRequest']> = {},
+  more: Partial<Schemas['CreateCheckoutRequest']> = {},
   given = newDeveloper(api),
 ) {
   const developer = await given;
@@ -57,7 +57,7 @@ async function customer(
   };
 }
 
-test('gives back all that is left, and what was bought is taken back', async () => {
+test('refunds all that is left, and takes back what was bought', async () => {
   const { id, invoice, me } = await customer();
   expect((await me()).plan.id).toBe(plan.plan_id);
   const { status, body } = await refund(id);
@@ -67,7 +67,7 @@ test('gives back all that is left, and what was bought is taken back', async () 
   expect((await me()).plan.id).toBe('free');
 });
 
-test('gives back parts: the plan stays until nothing is left', async () => {
+test('refunds parts: the plan stays until nothing is left', async () => {
   const { id, invoice, me } = await customer();
   expect((await refund(id, { amount: 0.01 })).status).toBe(200);
   expect(await invoice()).toMatchObject({ state: 'partially_refunded', refunded: 0.01 });
@@ -82,7 +82,7 @@ test('gives back parts: the plan stays until nothing is left', async () => {
   expect((await me()).plan.id).toBe('free');
 });
 
-test('takes back the same part of a pack: licence keys, and balance', async () => {
+test('takes back the same part of a pack: license keys, and balance', async () => {
   const keys = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', licenses: 10, price: 10 });
   const developer = await newDeveloper(api);
   const limited = await sellPlan(api, { period: 'lifetime', max_licenses: 5 });
@@ -109,7 +109,7 @@ test('takes back the same part of a pack: licence keys, and balance', async () =
 });
 
 describe('twice', () => {
-  test('with one Idempotency-Key is once, and the same answer', async () => {
+  test('with one Idempotency-Key happens once, with the same response', async () => {
     const { id, invoice } = await customer();
     const key = { 'idempotency-key': unique('key') };
     const [first, second] = [await refund(id, { amount: 5 }, key), await refund(id, { amount: 5 }, key)];
@@ -138,14 +138,14 @@ describe('twice', () => {
     expect(await invoice()).toMatchObject({ refunded: 19 });
   });
 
-  test('many at once never give back more than was paid', async () => {
+  test('many at once never refund more than was paid', async () => {
     const { id, invoice } = await customer();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => refund(id, { amount: 4 }, { 'idempotency-key': unique('key') })),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      expectError(answer, 409, 'INVOICE_NOT_REFUNDABLE');
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(4);
+    for (const response of responses.filter(({ status }) => status !== 200))
+      expectError(response, 409, 'INVOICE_NOT_REFUNDABLE');
     expect(await invoice()).toMatchObject({ refunded: 16 });
   });
 });
@@ -198,7 +198,7 @@ describe('INVOICE_NOT_REFUNDABLE', () => {
 describe('VALIDATION_FAILED', async () => {
   const yen = await sellPlan(api, { period: 'lifetime', currency: 'JPY', price: 1500 });
 
-  test('for a member that there is not: a misspelt amount would be all of it', async () => {
+  test('for an unknown member: a misspelled amount would refund everything', async () => {
     const { id, invoice } = await customer();
     for (const body of [{ ammount: 5 }, { reason: 'x' }, { amount: 5, note: 'x' }]) {
       expect((await refund(id, body)).status).toBe(400);
@@ -206,7 +206,7 @@ describe('VALIDATION_FAILED', async () => {
     expect(await invoice()).toMatchObject({ state: 'paid', refunded: 0 });
   });
 
-  test('for an amount that the currency cannot hold, and for nothing', async () => {
+  test('for an amount that the currency cannot hold, and for zero', async () => {
     const { id, invoice } = await customer();
     for (const amount of [0, 0.001, 18.999, -1, 1e21, 1e-7, '5', null, true])
       expectFaults(await refund(id, { amount }), '/amount');
@@ -242,7 +242,7 @@ test("is in the payer's audit log, and in it no secret", async () => {
     expect(rows).not.toContain(secret);
 });
 
-test('UNAUTHORIZED for everybody else, the payer too', async () => {
+test('UNAUTHORIZED for every other caller, the payer too', async () => {
   const { id, invoice, developer } = await customer();
   expectError(await refund(id, {}, {}, developer.token), 401, 'UNAUTHORIZED');
   expectError(await refund(id, {}, {}, 'nonsense'), 401, 'UNAUTHORIZED');

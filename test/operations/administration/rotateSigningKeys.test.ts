@@ -14,7 +14,7 @@ const rotate = () =>
 const me = async (token: string) => (await api.call('GET', '/api/v2/dev/me', undefined, { token })).status;
 const keyOf = (jwt: string) => decodeProtectedHeader(jwt).kid;
 
-test('new keys are published at once, sign ten minutes later, and what the old ones have signed stays good', async () => {
+test('new keys are published at once, sign ten minutes later, and signatures of the old ones stay valid', async () => {
   const developer = await newDeveloper(api);
   const registered = await newClient(api, developer);
   const { config, redeem } = await authorize(service.baseUrl, developer, registered);

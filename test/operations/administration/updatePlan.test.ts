@@ -6,7 +6,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 
 type Schemas = components['schemas'];
-type Plan = Schemas['AdministeredPlanResult'];
+type Plan = Schemas['AdminPlanResult'];
 
 const service = await startTestService();
 const { api, clock, database } = service;
@@ -56,7 +56,7 @@ test('of nothing, or of what never changes, changes nothing', async () => {
   expect(await entries(plan.plan_id)).toEqual([]);
 });
 
-test('quotas hold at once for whoever is on the plan', async () => {
+test('quotas apply immediately to all developers on the plan', async () => {
   const developer = await newDeveloper(api);
   const plan = await sellPlan(api, { period: 'lifetime', max_apps: 1 });
   await buy(api, developer, plan);
@@ -70,7 +70,7 @@ test('quotas hold at once for whoever is on the plan', async () => {
   expectError(await more(), 403, 'QUOTA_EXCEEDED');
 });
 
-test('the price is for whoever buys it from now on', async () => {
+test('the price applies to later purchases', async () => {
   const developer = await newDeveloper(api);
   const plan = await sellPlan(api, { price: 10 });
   const opened = await openCheckout(api, developer, plan);
@@ -102,7 +102,7 @@ describe('VALIDATION_FAILED', async () => {
     expect((await update(inYen.plan_id, { price: 999_999_999_999_999 })).status).toBe(200);
   });
 
-  test('for a price of the plan that everybody begins with', async () => {
+  test('for a price of the default plan', async () => {
     expectFaults(await update('free', { price: 1 }), '/price');
     expect((await update('free', { price: 0, max_apps: 26 })).body).toMatchObject({ price: 0, max_apps: 26 });
     await update('free', { max_apps: 25 });
@@ -136,7 +136,7 @@ test("is in the audit log, with the plan's terms as they are then", async () => 
   ]);
 });
 
-test('UNAUTHORIZED for everybody else', async () => {
+test('UNAUTHORIZED for every other caller', async () => {
   const { token } = await newDeveloper(api);
   expectError(await update('free', { max_apps: 1000 }, token), 401, 'UNAUTHORIZED');
   expectError(await update('free', { max_apps: 1000 }, 'nonsense'), 401, 'UNAUTHORIZED');

@@ -20,21 +20,21 @@ const { api, baseUrl, clock, databaseUrl, services } = await startTestService();
 
 const PROBLEMS = 'https://paymentauth.org/problems';
 
-/** Sends what must be refused. @returns the refusal, which asks for another payment */
+/** Sends what must be refused. @returns the refusal, which requests another payment */
 async function refused(authorization: string, code: string) {
-  const answer = await access(api, authorization);
-  expectError(answer, 402, code);
-  expect(answer.body).toMatchObject({
+  const response = await access(api, authorization);
+  expectError(response, 402, code);
+  expect(response.body).toMatchObject({
     type: `${PROBLEMS}/${code.toLowerCase().replaceAll('_', '-')}`,
     docs_url: `${baseUrl}/errors/${code.toLowerCase().replaceAll('_', '-')}`,
     amount: 0.001,
     currency: 'USDC',
   });
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  const next = challengeOf(answer);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  const next = challengeOf(response);
   expect(next['id']).toMatch(/^[\w-]{43}$/);
   expect(authorization).not.toContain(next['id']!);
-  return { ...answer, next, detail: (answer.body as unknown as { detail: string }).detail };
+  return { ...response, next, detail: (response.body as unknown as { detail: string }).detail };
 }
 
 async function payments() {
@@ -151,7 +151,7 @@ describe('a payment', () => {
     expect((await access(api, credential(challenge))).status).toBe(200);
   });
 
-  test('is taken whatever the case of the scheme, and however many blanks are behind it', async () => {
+  test('is accepted in any case of the scheme, and with any number of blanks after it', async () => {
     for (const scheme of ['payment', 'PAYMENT  ']) {
       const sent = credential(await newChallenge(api)).replace('Payment', scheme);
       expect((await access(api, sent)).status).toBe(200);
@@ -182,18 +182,18 @@ describe('PAYMENT_REQUIRED', () => {
     { authorization: 'Bearer x' },
     { authorization: 'Paymentx' },
   ])('with %j', async (headers) => {
-    const answer = await api.call('GET', ACCESS, undefined, { headers });
-    expectError(answer, 402, 'PAYMENT_REQUIRED');
-    expect(challengeOf(answer)['id']).toMatch(/^[\w-]{43}$/);
+    const response = await api.call('GET', ACCESS, undefined, { headers });
+    expectError(response, 402, 'PAYMENT_REQUIRED');
+    expect(challengeOf(response)['id']).toMatch(/^[\w-]{43}$/);
   });
 });
 
 describe('METHOD_UNSUPPORTED', () => {
   test.each(['x402', 'tempo', 'STRIPE', ''])('for %j', async (method) => {
-    const answer = await access(api, credential({ ...(await newChallenge(api)), method }, { proof: 'x' }));
-    expectError(answer, 400, 'METHOD_UNSUPPORTED');
-    expect(answer.body).toMatchObject({ type: `${PROBLEMS}/method-unsupported` });
-    expect(answer.headers.get('www-authenticate')).toBeNull();
+    const response = await access(api, credential({ ...(await newChallenge(api)), method }, { proof: 'x' }));
+    expectError(response, 400, 'METHOD_UNSUPPORTED');
+    expect(response.body).toMatchObject({ type: `${PROBLEMS}/method-unsupported` });
+    expect(response.headers.get('www-authenticate')).toBeNull();
   });
 });
 
@@ -232,7 +232,7 @@ describe('INVALID_CHALLENGE', () => {
     expect(detail).toContain('altered');
   });
 
-  test('for a challenge that was answered, with the same credential and with another', async () => {
+  test('for a challenge that was used, with the same credential and with another', async () => {
     const challenge = await newChallenge(api);
     const first = unique(SPT);
     expect((await access(api, credential(challenge, { spt: first }))).status).toBe(200);
@@ -246,7 +246,7 @@ describe('INVALID_CHALLENGE', () => {
 });
 
 describe('PAYMENT_EXPIRED', () => {
-  test('after 5 minutes, and for ever', async () => {
+  test('after 5 minutes, and forever', async () => {
     const challenge = await newChallenge(api);
     clock.advance(300 * SECOND);
     await refused(credential(challenge), 'PAYMENT_EXPIRED');
@@ -268,7 +268,7 @@ describe('PAYMENT_EXPIRED', () => {
 });
 
 describe('VERIFICATION_FAILED', () => {
-  test.each(['spt_test_declined', 'spt_test_declined_twice', 'spt_of_somebody_else'])(
+  test.each(['spt_test_declined', 'spt_test_declined_twice', 'spt_of_another_account'])(
     'for %s, which uses the challenge up',
     async (spt) => {
       const challenge = await newChallenge(api);
@@ -286,9 +286,9 @@ describe('VERIFICATION_FAILED', () => {
     for (let time = 0; time < 10; time += 1)
       expectError(await pay('spt_test_declined'), 402, 'VERIFICATION_FAILED');
     expectError(await pay('spt_test_declined'), 429, 'TOO_MANY_REQUESTS');
-    const answer = await pay(SPT);
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    const response = await pay(SPT);
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     const database = await connectTo(limited.databaseUrl);
     const { rows } = await database.query(`select 1 from machine_payments where state = 'settled'`);
     expect(rows).toEqual([]);

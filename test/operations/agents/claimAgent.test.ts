@@ -61,7 +61,7 @@ describe('an agent that has registered by e-mail', () => {
     });
     const { body: me } = await api.call('GET', '/api/v2/dev/me', undefined, { token: body.credential });
     expect(me).toMatchObject({ email });
-    // The same person, another agent: reading his mail is enough where there is no password.
+    // The same person, another agent: access to the mailbox is enough without a password.
     const second = await begun(email, {}, 2);
     const again = await claim(api, {
       claim_token: second.claim_token,
@@ -120,7 +120,7 @@ describe('an agent that has registered by e-mail', () => {
 });
 
 describe('an anonymous agent', () => {
-  test('keeps its key, which may do more and is somebody’s', async () => {
+  test('keeps its key, which may do more and belongs to a developer', async () => {
     const { email, password, developerId } = await newDeveloper(api);
     const { body: agent } = await register(api, { type: 'anonymous', name: 'Bot' });
     const { claim_token, registration_id } = agent;
@@ -138,7 +138,7 @@ describe('an anonymous agent', () => {
     expect(token).toMatchObject({ claimed: true, scope: POST_CLAIM.join(' ') });
   });
 
-  test('gets another credential beside it where it names one', async () => {
+  test('gets another credential in addition if it names one', async () => {
     const { body: agent } = await register(api, { type: 'anonymous' });
     const email = newEmail();
     await claim(api, { claim_token: agent.claim_token, email });
@@ -186,25 +186,27 @@ describe('a session of the sandbox', () => {
     });
     expect(await isAlive(api, session.token)).toBe(false);
     const email = newEmail();
-    const answers = await Promise.all([1, 2, 3].map(() => claim(api, { claim_token: session.token, email })));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(new Set(answers.map(({ body }) => body.registration_id)).size).toBe(1);
+    const responses = await Promise.all(
+      [1, 2, 3].map(() => claim(api, { claim_token: session.token, email })),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(responses.map(({ body }) => body.registration_id)).size).toBe(1);
     const otp = await codeOf(api, await pageFor(service, email));
     const { body } = await claim(api, { claim_token: session.token, otp });
     expect(body).toEqual({
       status: 'claimed',
-      registration_id: answers[0]!.body.registration_id,
+      registration_id: responses[0]!.body.registration_id,
       scopes: POST_CLAIM,
     });
     expect(await isAlive(api, session.token)).toBe(true);
-    // The same request in the same second is somebody else's session.
+    // The same request in the same second belongs to another session.
     const { body: other } = await api.sandbox(sandbox);
     expect(other.token).not.toBe(session.token);
     expect(await isAlive(api, other.token)).toBe(false);
     expect((await api.verifySandbox({ app_id: 'sandbox', token: session.token, hwid })).status).toBe(200);
   });
 
-  test('that is over can be claimed no more, but a claim of it goes on', async () => {
+  test('that has ended cannot be claimed, but a claim of it continues', async () => {
     const { body: one } = await api.sandbox({ app_id: 'a', username: 'agent', hwid: newHwid() });
     const { body: two } = await api.sandbox({ app_id: 'a', username: 'agent', hwid: newHwid() });
     const email = newEmail();
@@ -224,9 +226,9 @@ describe('a code', () => {
     const { claim_token, page } = await begun();
     const otp = await codeOf(api, page);
     for (let tried = 0; tried < 5; tried += 1) {
-      const answer = await claim(api, { claim_token, otp: wrong(otp) });
-      expectError(answer, 401, 'OTP_INVALID');
-      expect(answer.body.error).toBe('otp_invalid');
+      const response = await claim(api, { claim_token, otp: wrong(otp) });
+      expectError(response, 401, 'OTP_INVALID');
+      expect(response.body.error).toBe('otp_invalid');
     }
     const late = await claim(api, { claim_token, otp });
     expectError(late, 410, 'OTP_EXPIRED');
@@ -234,7 +236,7 @@ describe('a code', () => {
     expect((await claim(api, { claim_token, otp: await codeOf(api, page) })).status).toBe(200);
   });
 
-  test('is good for ten minutes, and the last one counts', async () => {
+  test('is valid for ten minutes, and the last one counts', async () => {
     const { claim_token, page } = await begun();
     expectError(await claim(api, { claim_token, otp: '000000' }), 410, 'OTP_EXPIRED');
     const first = await codeOf(api, page);
@@ -269,7 +271,7 @@ describe('a claim', () => {
     expect(await (await submit(api, page)).text()).not.toMatch(/class="code"/);
   });
 
-  test('is over after 24 hours', async () => {
+  test('ends after 24 hours', async () => {
     const { claim_token, page } = await begun();
     clock.advance(DAY - SECOND);
     const otp = await codeOf(api, page);
@@ -279,7 +281,7 @@ describe('a claim', () => {
     expect((await get(page)).status).toBe(410);
   });
 
-  test('that was refused on the page is none', async () => {
+  test('that was refused on the page is not valid', async () => {
     const { claim_token, page } = await begun();
     const otp = await codeOf(api, page);
     const refused = await submit(api, `${page}/reject`);
@@ -314,7 +316,7 @@ describe('the audit log', () => {
     return rows;
   };
 
-  test('has each claim that begins, with whoever’s address it is', async () => {
+  test('contains each claim that begins, with the address used', async () => {
     const known = await newDeveloper(api);
     for (const [email, developerId] of [
       [newEmail(), 'administrator'],
@@ -391,10 +393,10 @@ describe('an account with a password', () => {
     expect(await developerOf(api, body.credential)).toBe(developerId);
   });
 
-  test('that is opened after the code was shown is not handed over', async () => {
+  test('that is opened after the code was shown is not transferred', async () => {
     const { email, claim_token, page } = await begun();
     const otp = await codeOf(api, page);
-    const password = 'a password of somebody else';
+    const password = 'a stranger password';
     expect((await api.post('/api/v2/dev/register', { email, password })).status).toBe(201);
     expectError(await claim(api, { claim_token, otp }), 410, 'OTP_EXPIRED');
     expect((await submit(api, page)).status).toBe(422);
@@ -402,7 +404,7 @@ describe('an account with a password', () => {
     expect(body.status).toBe('claimed');
   });
 
-  test('stands ten wrong passwords in a minute, like a login', async () => {
+  test('allows ten wrong passwords in a minute, like a login', async () => {
     const { email, password } = await newDeveloper(api);
     const { page } = await begun(email);
     for (let tried = 0; tried < 10; tried += 1) {
@@ -416,7 +418,7 @@ describe('an account with a password', () => {
 });
 
 describe('an account without a password', () => {
-  const password = 'a password of her own';
+  const password = 'a password of ada';
   const login = (email: string) => api.post<{ token: string }>('/api/v2/dev/login', { email, password });
 
   test('gets one on the page, with which its person signs in and ends the agent', async () => {
@@ -442,7 +444,7 @@ describe('an account without a password', () => {
     const [one, other] = [await begun(email), await begun(email, {}, 2)];
     expect((await submit(api, one.page, { new_password: 'short' })).status).toBe(422);
     await submit(api, one.page, { new_password: password });
-    // The page asks for it from now on: no other one can be chosen.
+    // The page requires it now: no other one can be chosen.
     expect((await submit(api, other.page, { new_password: 'another password' })).status).toBe(422);
     expect(await developerOf(api, (await login(email)).body.token)).toBe(
       await developerOf(api, opened.credential),
@@ -451,7 +453,7 @@ describe('an account without a password', () => {
 });
 
 describe('the page', () => {
-  test('says who asks for what, and GET gives nothing away', async () => {
+  test('shows the agent and its request, and GET reveals nothing', async () => {
     const email = newEmail();
     const { page, claim_token } = await begun(email, { name: '<script>alert(1)</script>' });
     for (let opened = 0; opened < 3; opened += 1) {

@@ -8,7 +8,7 @@ import { expectError, expectFaults } from '../support/errors.ts';
 const { api, clock } = await startTestService();
 const { token, developerId } = await newDeveloper(api);
 
-type Created = components['schemas']['CreatedAgent'] & { readonly scope?: string };
+type Created = components['schemas']['CreateAgentResult'] & { readonly scope?: string };
 const create = (body: object, by = token) => api.post<Created>('/api/v2/dev/agents', body, { token: by });
 
 describe('an agent of one’s own', () => {
@@ -58,7 +58,7 @@ describe('an agent of one’s own', () => {
     expect(JSON.stringify(log.data[0])).toContain(body.agent_id);
   });
 
-  test('gets a JWT where one is asked for', async () => {
+  test('gets a JWT on request', async () => {
     const { body } = await create({ name: 'Bot', credential_type: 'jwt', scopes: ['read'] });
     expect(body.credential.split('.')).toHaveLength(3);
     expect((await api.call('GET', '/api/v2/dev/me', undefined, { token: body.credential })).status).toBe(200);

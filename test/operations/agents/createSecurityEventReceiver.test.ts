@@ -160,11 +160,13 @@ test('a developer has 20 at most, also when the last ones are added at once', as
   const developer = await newDeveloper(api);
   for (let count = 0; count < 12; count += 1) await createReceiver(api, developer, WANTED);
   // Not more at once: on a busy machine who waits too long for a connection gets 503.
-  const answers = await Promise.all(Array.from({ length: 12 }, () => createReceiver(api, developer, WANTED)));
-  const refused = answers.filter(({ status }) => status !== 201);
+  const responses = await Promise.all(
+    Array.from({ length: 12 }, () => createReceiver(api, developer, WANTED)),
+  );
+  const refused = responses.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(4);
-  for (const answer of refused) expectError(answer, 409, 'TOO_MANY_RECEIVERS');
-  await deleteReceiver(api, developer, answers.find(({ status }) => status === 201)!.body.receiver_id);
+  for (const response of refused) expectError(response, 409, 'TOO_MANY_RECEIVERS');
+  await deleteReceiver(api, developer, responses.find(({ status }) => status === 201)!.body.receiver_id);
   expect((await createReceiver(api, developer, WANTED)).status).toBe(201);
   expectError(await createReceiver(api, developer, WANTED), 409, 'TOO_MANY_RECEIVERS');
   expect((await createReceiver(api, await newDeveloper(api), WANTED)).status).toBe(201);
@@ -174,9 +176,9 @@ test('with an Idempotency-Key it is added once', async () => {
   const { token } = await newDeveloper(api);
   const send = (body: object) =>
     api.post<NewReceiver>(RECEIVERS, body, { token, headers: { 'idempotency-key': 'a-key' } });
-  const answers = [await send(WANTED), await send(WANTED)];
-  expect(answers[1]!.body).toEqual(answers[0]!.body);
-  expect(answers[1]!.headers.get('idempotency-replayed')).toBe('true');
+  const responses = [await send(WANTED), await send(WANTED)];
+  expect(responses[1]!.body).toEqual(responses[0]!.body);
+  expect(responses[1]!.headers.get('idempotency-replayed')).toBe('true');
   expectError(await send({ ...WANTED, audience: 'another' }), 422, 'IDEMPOTENCY_KEY_REUSED');
 });
 

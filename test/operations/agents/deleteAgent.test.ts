@@ -34,7 +34,7 @@ const owned = async (token: string) =>
     )
   ).body;
 
-test('an agent is dead with the answer, and tells of it in the audit log', async () => {
+test('an agent is invalid from the response, and the audit log records it', async () => {
   const { token } = await newDeveloper(api);
   const agent = await owned(token);
   const other = await owned(token);
@@ -71,7 +71,7 @@ test('an agent may end itself', async () => {
   expect(await isAlive(api, agent.credential)).toBe(false);
 });
 
-test('an issuer has to be let in anew', async () => {
+test('an issuer has to be authorized again', async () => {
   const { email, password, token } = await newDeveloper(api);
   const grant = () => provider.grant(baseUrl, { claims: { sub: 'ada', email } });
   async function letIn(mails: number) {
@@ -92,7 +92,7 @@ test('an issuer has to be let in anew', async () => {
   expect(await isAlive(api, second.credential)).toBe(true);
 });
 
-test('what is over is cleared away, and nothing else', async () => {
+test('deletes what has ended, and nothing else', async () => {
   const { email, password, token } = await newDeveloper(api);
   const kept = await owned(token);
   const revoked = await owned(token);

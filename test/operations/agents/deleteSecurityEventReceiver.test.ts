@@ -12,8 +12,8 @@ test('deletes the receiver, once', async () => {
   const developer = await newDeveloper(api);
   const { receiver_id } = await newReceiver(api, developer, URL);
   const kept = await newReceiver(api, developer, URL);
-  const answers = await Promise.all([1, 2, 3].map(() => deleteReceiver(api, developer, receiver_id)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
+  const responses = await Promise.all([1, 2, 3].map(() => deleteReceiver(api, developer, receiver_id)));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
   expect(await getReceiver(api, developer, receiver_id)).toBeUndefined();
   expect(await getReceiver(api, developer, kept.receiver_id)).toBeDefined();
   const path = '/api/v2/dev/audit-log?action=security_event_receiver.deleted';

@@ -13,7 +13,7 @@ const get = (agentId: string, token: string) =>
 
 test('an agent with the credentials that are alive, not what they read', async () => {
   const { email, password, token } = await newDeveloper(api);
-  const { body } = await api.post<components['schemas']['CreatedAgent']>(
+  const { body } = await api.post<components['schemas']['CreateAgentResult']>(
     '/api/v2/dev/agents',
     { name: 'Bot', scopes: ['read'] },
     { token },

@@ -23,7 +23,7 @@ test('says what the token may do, and for how long still', async () => {
   });
 });
 
-test('a token is good for 15 minutes, to the millisecond', async () => {
+test('a token is valid for 15 minutes, to the millisecond', async () => {
   const token = await newAgentToken(api);
   clock.advance(900 * SECOND - 1);
   expect((await get(token)).body).toMatchObject({ expires_in: 0 });

@@ -11,12 +11,12 @@ const decoded = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toSt
 const description = 'Access to the Latchkey API for one agent, for 15 minutes.';
 
 test('is a challenge with every parameter, and a problem with the price as a number', async () => {
-  const answer = await get();
-  expect(answer.status).toBe(402);
-  expect(answer.headers.get('content-type')).toBe('application/problem+json');
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(answer.headers.get('www-authenticate')).toMatch(/^Payment id="/);
-  expect(answer.body).toMatchObject({
+  const response = await get();
+  expect(response.status).toBe(402);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('www-authenticate')).toMatch(/^Payment id="/);
+  expect(response.body).toMatchObject({
     type: 'https://paymentauth.org/problems/payment-required',
     docs_url: `${baseUrl}/errors/payment-required`,
     code: 'PAYMENT_REQUIRED',
@@ -25,7 +25,7 @@ test('is a challenge with every parameter, and a problem with the price as a num
     currency: 'USDC',
     description,
   });
-  const challenge = challengeOf(answer);
+  const challenge = challengeOf(response);
   expect(Object.keys(challenge)).toEqual([
     'id',
     'realm',
@@ -53,14 +53,14 @@ test('is a challenge with every parameter, and a problem with the price as a num
 });
 
 test('is another one each time, also in the same millisecond', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => get()));
-  const challenges = answers.map(challengeOf);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => get()));
+  const challenges = responses.map(challengeOf);
   for (const name of ['id', 'opaque']) {
     expect(new Set(challenges.map((challenge) => challenge[name])).size).toBe(20);
   }
 });
 
-test('is 402 whatever is sent with it', async () => {
+test('is 402 for any request', async () => {
   const paid = credential(challengeOf(await get()));
   for (const authorization of [paid, 'Payment', 'Bearer x']) {
     const { status, body } = await get({ authorization });
@@ -85,7 +85,7 @@ test('has the legacy model for a client that leaves problem+json out', async () 
   });
 });
 
-test('answers HEAD with the same headers', async () => {
+test('responds to HEAD with the same headers', async () => {
   const response = await fetch(`${baseUrl}/api/v1`, { method: 'HEAD' });
   expect(response.status).toBe(402);
   expect(response.headers.get('www-authenticate')).toMatch(/^Payment id="/);
@@ -94,11 +94,11 @@ test('answers HEAD with the same headers', async () => {
 
 test('names the host of BASE_URL as its realm', async () => {
   const other = await startTestService({ DATABASE_URL: databaseUrl, BASE_URL: 'https://api.example.com/' });
-  // The service does not tell where it listens.
-  const answer = await other.services.machinePayments
+  // The service does not reveal its address.
+  const response = await other.services.machinePayments
     .buyAccess(undefined, { address: '127.0.0.1' })
     .catch((error: { challenge: string }) => error.challenge);
-  expect(answer).toContain('realm="api.example.com"');
+  expect(response).toContain('realm="api.example.com"');
 });
 
 test('is what the client of MPP parses, and verifies under no other key', async () => {

@@ -34,11 +34,11 @@ time.clock = clock;
 const grant = (claims: Record<string, unknown> = {}) => provider.grant(baseUrl, { claims });
 
 async function refused(assertion: string, error: string) {
-  const answer = await registerGrant(api, assertion);
-  expectError(answer, 401, 'INVALID_ASSERTION');
-  expect(answer.body.error).toBe(error);
-  expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=');
-  return answer;
+  const response = await registerGrant(api, assertion);
+  expectError(response, 401, 'INVALID_ASSERTION');
+  expect(response.body.error).toBe(error);
+  expect(response.headers.get('www-authenticate')).toContain('resource_metadata=');
+  return response;
 }
 
 describe('an anonymous agent', () => {
@@ -62,7 +62,7 @@ describe('an anonymous agent', () => {
       token: body.credential,
     });
     expect(token).toMatchObject({ reference: body.registration_id, claimed: false });
-    // It is nobody's.
+    // It has no owner.
     expectError(
       await api.call('GET', '/api/v2/dev/me', undefined, { token: body.credential }),
       403,
@@ -90,14 +90,14 @@ describe('an anonymous agent', () => {
   });
 
   test.each(['bearer_token', 'jwt'])('gets no %s', async (type) => {
-    const answer = await register(api, { type: 'anonymous', requested_credential_type: type });
-    expectError(answer, 400, 'UNSUPPORTED_CREDENTIAL_TYPE');
-    expect(answer.body.error).toBe('unsupported_credential_type');
+    const response = await register(api, { type: 'anonymous', requested_credential_type: type });
+    expectError(response, 400, 'UNSUPPORTED_CREDENTIAL_TYPE');
+    expect(response.body.error).toBe('unsupported_credential_type');
   });
 
-  test.each(['api_key', '', 'JWT'])('cannot ask for %j, which is no type of credential', async (type) => {
-    const answer = await register(api, { type: 'anonymous', requested_credential_type: type });
-    expectFaults(answer, '/requested_credential_type');
+  test.each(['api_key', '', 'JWT'])('cannot request %j, which is no type of credential', async (type) => {
+    const response = await register(api, { type: 'anonymous', requested_credential_type: type });
+    expectFaults(response, '/requested_credential_type');
   });
 });
 
@@ -133,19 +133,19 @@ describe('an agent that names an e-mail address', () => {
     expectFaults(await registerEmail(api, assertion), '/assertion'),
   );
 
-  test('is refused what it asked for before the mail is sent', async () => {
+  test('has its request refused before the mail is sent', async () => {
     const email = newEmail();
-    const answer = await registerEmail(api, email, { requested_credential_type: 'ephemeral_key' });
-    expectError(answer, 400, 'UNSUPPORTED_CREDENTIAL_TYPE');
+    const response = await registerEmail(api, email, { requested_credential_type: 'ephemeral_key' });
+    expectError(response, 400, 'UNSUPPORTED_CREDENTIAL_TYPE');
     expect((await service.mailbox()).filter(({ to }) => to?.[0]?.address === email)).toEqual([]);
   });
 
-  test('floods nobody: ten mails to one address within an hour', async () => {
+  test('cannot flood a mailbox: ten mails to one address within an hour', async () => {
     const email = newEmail();
     for (let sent = 0; sent < 10; sent += 1) expect((await registerEmail(api, email)).status).toBe(200);
-    const answer = await registerEmail(api, email.toUpperCase());
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(3000);
+    const response = await registerEmail(api, email.toUpperCase());
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3000);
     // What leads to the same mailbox.
     const [local, domain] = email.split('@') as [string, string];
     expectError(await registerEmail(api, `${local}+other@${domain}`), 429, 'TOO_MANY_REQUESTS');
@@ -204,7 +204,7 @@ describe('an ID-JAG', () => {
     ]);
   });
 
-  test('of the same subject is the same agent and the same developer, whatever its address is by now', async () => {
+  test('of the same subject is the same agent and the same developer, even if its address has changed', async () => {
     const first = await registerGrant(api, await grant({ sub: 'again', email: newEmail() }));
     const second = await registerGrant(api, await grant({ sub: 'again', email: newEmail() }));
     const third = await registerGrant(
@@ -370,7 +370,7 @@ describe('every mutation of an ID-JAG is refused', async () => {
       provider.grant(baseUrl, { key: foreign, header: { jku: 'http://127.0.0.1:9/keys' } }),
     ],
     ['no kid', provider.grant(baseUrl, { header: { kid: undefined } })],
-    ['a crit that nobody knows', `${encode({ ...header, crit: ['x'], x: 1 })}.${payload}.${signature}`],
+    ['an unknown crit', `${encode({ ...header, crit: ['x'], x: 1 })}.${payload}.${signature}`],
     ['another typ', provider.grant(baseUrl, { header: { typ: 'JWT' } })],
     ['the typ of an access token', provider.grant(baseUrl, { header: { typ: 'at+jwt' } })],
     ['no typ', provider.grant(baseUrl, { header: { typ: undefined } })],
@@ -384,8 +384,8 @@ describe('every mutation of an ID-JAG is refused', async () => {
     ['a payload that is no JSON', `${head}.${Buffer.from('{').toString('base64url')}.${signature}`],
     ['no JWT', 'x'],
   ])('%s', async (_what, assertion) => {
-    const answer = await registerGrant(api, await assertion);
-    expectError(answer, 401, 'INVALID_ASSERTION');
+    const response = await registerGrant(api, await assertion);
+    expectError(response, 401, 'INVALID_ASSERTION');
   });
 
   test('one flipped bit, anywhere', async () => {
@@ -393,8 +393,8 @@ describe('every mutation of an ID-JAG is refused', async () => {
       if (good[index] === '.') continue;
       const flipped = String.fromCharCode(good.charCodeAt(index) ^ 1);
       if (!/[\w-]/.test(flipped)) continue;
-      const answer = await registerGrant(api, good.slice(0, index) + flipped + good.slice(index + 1));
-      expectError(answer, 401, 'INVALID_ASSERTION');
+      const response = await registerGrant(api, good.slice(0, index) + flipped + good.slice(index + 1));
+      expectError(response, 401, 'INVALID_ASSERTION');
     }
   });
 
@@ -406,32 +406,32 @@ describe('every mutation of an ID-JAG is refused', async () => {
 });
 
 describe('an address that has an account', () => {
-  test('is not let in by the word of an issuer alone: whoever has it agrees first, with his password', async () => {
+  test('needs more than an assertion of the issuer: its owner agrees first, with the password', async () => {
     const { email, password, developerId } = await newDeveloper(api);
-    const answer = await registerGrant(api, await grant({ sub: 'hers', email: email.toUpperCase() }));
-    expectError(answer, 401, 'INTERACTION_REQUIRED');
-    expect(answer.body).toMatchObject({
+    const response = await registerGrant(api, await grant({ sub: 'ada', email: email.toUpperCase() }));
+    expectError(response, 401, 'INTERACTION_REQUIRED');
+    expect(response.body).toMatchObject({
       error: 'interaction_required',
       claim_url: `${baseUrl}/api/v1/agent/claim`,
       claim_token: expect.stringMatching(/^clm_/),
       claim_token_expires: new Date(clock.now().getTime() + DAY).toISOString(),
     });
-    const claim_token = answer.body.claim_token!;
+    const claim_token = response.body.claim_token!;
     expect((await claim(api, { claim_token })).status).toBe(200);
     const code = await codeOf(api, await pageFor(service, email.toUpperCase()), password);
     const { body } = await claim(api, { claim_token, otp: code });
     expect(body).toMatchObject({ status: 'claimed', credential_type: 'bearer_token', scopes: POST_CLAIM });
     expect(await developerOf(api, body.credential)).toBe(developerId);
-    // From now on the issuer's word is enough.
-    const next = await registerGrant(api, await grant({ sub: 'hers' }));
+    // Now the issuer's assertion is enough.
+    const next = await registerGrant(api, await grant({ sub: 'ada' }));
     expect(next.body.registration_id).toBe(body.registration_id);
     expect(await developerOf(api, next.body.credential)).toBe(developerId);
   });
 
-  test('and a subject that is let in is no other subject', async () => {
+  test('and one authorized subject authorizes no other subject', async () => {
     const { email } = await newDeveloper(api);
     expectError(
-      await registerGrant(api, await grant({ sub: 'not hers', email })),
+      await registerGrant(api, await grant({ sub: 'not ada', email })),
       401,
       'INTERACTION_REQUIRED',
     );
@@ -450,8 +450,8 @@ describe('the keys of an issuer', () => {
     expect(provider.fetches()).toBe(before + 3);
     const foreign = await newProviderKey();
     for (let sent = 0; sent < 5; sent += 1) {
-      const answer = await registerGrant(api, await provider.grant(baseUrl, { key: foreign }));
-      expectError(answer, 401, 'INVALID_ASSERTION');
+      const response = await registerGrant(api, await provider.grant(baseUrl, { key: foreign }));
+      expectError(response, 401, 'INVALID_ASSERTION');
     }
     expect(provider.fetches()).toBe(before + 3);
     // A key that is published no longer is not taken.
@@ -471,13 +471,13 @@ describe('the keys of an issuer', () => {
     clock.advance(599 * SECOND);
     await registerGrant(api, await grant());
     expect(provider.fetches()).toBe(before + 1);
-    provider.answer.cacheControl = 'public, max-age=7200';
+    provider.keySet.cacheControl = 'public, max-age=7200';
     clock.advance(SECOND);
     await registerGrant(api, await grant());
     clock.advance(7199 * SECOND);
     await registerGrant(api, await grant());
     expect(provider.fetches()).toBe(before + 2);
-    provider.answer.cacheControl = undefined;
+    provider.keySet.cacheControl = undefined;
   });
 
   test.each([{ n: 'AQAB' }, { n: 5 }, { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }])(
@@ -497,7 +497,7 @@ describe('the keys of an issuer', () => {
     ['an RSA key of 1,024 bits', { bits: 1024 }],
     ['an RSA key with the exponent 3', { e: 'Aw' }],
   ])(
-    'that anybody could compute sign nothing: %s',
+    'that anyone could compute sign nothing: %s',
     async (_what, { e, bits = 2048 }: { e?: string; bits?: number }) => {
       const published = (await provider.rotate('RS256')).publicJwk;
       const { publicKey, privateKey } = generateKeyPairSync('rsa', {
@@ -519,12 +519,12 @@ describe('the keys of an issuer', () => {
 
   test('that cannot be fetched are 503, and the assertion works later', async () => {
     clock.advance(DAY);
-    provider.answer.status = 500;
+    provider.keySet.status = 500;
     const assertion = await grant();
-    const answer = await registerGrant(api, assertion);
-    expectError(answer, 503, 'SERVICE_UNAVAILABLE');
-    expect(answer.headers.get('retry-after')).toBe('5');
-    provider.answer.status = 200;
+    const response = await registerGrant(api, assertion);
+    expectError(response, 503, 'SERVICE_UNAVAILABLE');
+    expect(response.headers.get('retry-after')).toBe('5');
+    provider.keySet.status = 200;
     clock.advance(5 * SECOND);
     expect((await registerGrant(api, assertion)).status).toBe(200);
   });
@@ -600,9 +600,9 @@ test('nothing that is secret is in clear text at rest', async () => {
 describe('a service that trusts no issuer', async () => {
   const other = await startTestService();
   test('takes no ID-JAG', async () => {
-    const answer = await registerGrant(other.api, await provider.grant(other.baseUrl));
-    expectError(answer, 401, 'INVALID_ASSERTION');
-    expect(answer.body.error).toBe('invalid_issuer');
+    const response = await registerGrant(other.api, await provider.grant(other.baseUrl));
+    expectError(response, 401, 'INVALID_ASSERTION');
+    expect(response.body.error).toBe('invalid_issuer');
   });
 });
 

@@ -47,7 +47,7 @@ describe('by the agent itself', () => {
     expect((await revokeCredential(api, credential)).status).toBe(200);
   });
 
-  test('a key that nobody has claimed', async () => {
+  test('an unclaimed key', async () => {
     const { body } = await register(api, { type: 'anonymous' });
     await revokeCredential(api, body.credential);
     expect(await isAlive(api, body.credential)).toBe(false);
@@ -57,12 +57,12 @@ describe('by the agent itself', () => {
     const { body } = await register(api, { type: 'anonymous', requested_credential_type: 'sandbox_token' });
     await revokeCredential(api, body.credential);
     expect(await isAlive(api, body.credential)).toBe(false);
-    const answer = await claim(api, { claim_token: body.credential, email: newEmail() });
-    expectError(answer, 401, 'INVALID_CLAIM_TOKEN');
+    const response = await claim(api, { claim_token: body.credential, email: newEmail() });
+    expectError(response, 401, 'INVALID_CLAIM_TOKEN');
     expect(await isAlive(api, body.credential)).toBe(false);
   });
 
-  test('what is no credential gets the same answer', async () => {
+  test('an unknown credential gets the same response', async () => {
     for (const credential of ['lka_unknown', 'x', 'a.b.c', (await newDeveloper(api)).token]) {
       expect((await revokeCredential(api, credential)).status).toBe(200);
     }
@@ -82,19 +82,19 @@ describe('by the issuer', () => {
     ['secevent+jwt', 202, 'https://schemas.workos.com/events/agent/auth/identity/assertion/revoked'],
     ['logout+jwt', 200, 'https://schemas.workos.com/events/agent/auth/identity/assertion/revoked'],
     ['secevent+jwt', 202, `${baseUrl}/schemas/events/agent-revoked`],
-  ] as const)('%s: all agents of the subject, and nobody else’s', async (typ, status, event) => {
+  ] as const)('%s: all agents of the subject, and no others', async (typ, status, event) => {
     const { sub, email, grant, credential } = await subjectWithAgent();
     const { body: second } = await registerGrant(api, await grant({ client_id: 'other' }), {
       requested_credential_type: 'jwt',
     });
     const other = await subjectWithAgent();
     const token = await provider.event(baseUrl, typ, { claims: { sub, events: { [event]: {} } } });
-    const answer = await sendEvent(api, token, typ);
-    expect(answer.status).toBe(status);
+    const response = await sendEvent(api, token, typ);
+    expect(response.status).toBe(status);
     expect(await isAlive(api, credential)).toBe(false);
     expect(await isAlive(api, second.credential)).toBe(false);
     expect(await isAlive(api, other.credential)).toBe(true);
-    // It does not come back by the issuer's word: its person has to agree anew.
+    // The issuer cannot restore it: its owner has to agree again.
     const next = await registerGrant(api, await grant());
     expectError(next, 401, 'INTERACTION_REQUIRED');
     const { claim_token } = next.body;
@@ -121,7 +121,7 @@ describe('by the issuer', () => {
     expect(await isAlive(api, credential)).toBe(true);
   });
 
-  const subject = { sub: 'nobody' };
+  const subject = { sub: 'unknown' };
   test.each<[string, string, () => Promise<string>]>([
     ['an issuer that is not trusted', 'invalid_issuer', () => event({ iss: 'https://evil.example' })],
     ['another audience', 'invalid_audience', () => event({ aud: 'https://other.example' })],
@@ -142,7 +142,7 @@ describe('by the issuer', () => {
       () => event({ sub: undefined, sub_id: { format: 'iss_sub', iss: stranger.issuer, sub: 'x' } }),
     ],
     ['an age of a day', 'invalid_request', () => event({ iat: now() - 86_461 })],
-    ['a moment to come', 'invalid_request', () => event({ iat: now() + 90 })],
+    ['a time in the future', 'invalid_request', () => event({ iat: now() + 90 })],
     ['the typ of another token', 'invalid_request', () => event({}, { header: { typ: 'oauth-id-jag+jwt' } })],
     [
       'the typ of a logout token',
@@ -157,9 +157,9 @@ describe('by the issuer', () => {
     ],
     ['nothing', 'invalid_request', async () => 'x'],
   ])('%s is refused', async (_what, err, token) => {
-    const answer = await sendEvent(api, await token(), 'secevent+jwt');
-    expectError(answer, 400, 'INVALID_SECURITY_EVENT');
-    expect(answer.body).toMatchObject({ err, description: answer.body.detail });
+    const response = await sendEvent(api, await token(), 'secevent+jwt');
+    expectError(response, 400, 'INVALID_SECURITY_EVENT');
+    expect(response.body).toMatchObject({ err, description: response.body.detail });
   });
 
   function event(claims: Record<string, unknown>, more: object = {}): Promise<string> {
@@ -173,9 +173,9 @@ describe('by the issuer', () => {
 
   test('an issuer that cannot be reached is 503', async () => {
     clock.advance(DAY);
-    provider.answer.status = 500;
+    provider.keySet.status = 500;
     expectError(await sendEvent(api, await event({}), 'secevent+jwt'), 503, 'SERVICE_UNAVAILABLE');
-    provider.answer.status = 200;
+    provider.keySet.status = 200;
     clock.advance(5 * SECOND);
   });
 });

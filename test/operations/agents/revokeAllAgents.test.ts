@@ -20,7 +20,7 @@ const owned = async (token: string) => {
   return (await api.post<{ credential: string }>('/api/v2/dev/agents', wanted, { token })).body.credential;
 };
 
-test('every agent of the developer, whoever has let it in, and nobody else’s', async () => {
+test('every agent of the developer, however it was authorized, and no others', async () => {
   const { email, password, token } = await newDeveloper(api);
   const stranger = await newDeveloper(api);
   const grant = () => provider.grant(baseUrl, { claims: { sub: 'ada', email } });
@@ -39,23 +39,23 @@ test('every agent of the developer, whoever has let it in, and nobody else’s',
   expect((await api.call('GET', '/api/v2/dev/me', undefined, { token })).status).toBe(200);
 });
 
-test('receivers are told of all agents at once', async () => {
+test('receivers get one event for all agents', async () => {
   const { token } = await newDeveloper(api);
-  // Nobody listens there.
+  // No server listens there.
   const receiver = { url: `http://127.0.0.1:${await freePort()}/`, audience: 'https://example.com' };
   const path = '/api/v2/dev/security-event-receivers';
   const { receiver_id } = (await api.post<{ receiver_id: string }>(path, receiver, { token })).body;
   for (let count = 0; count < 5; count += 1) await owned(token);
   const { knex } = service.database;
-  const asked: string[] = [];
+  const requested: string[] = [];
   const listen = ({ sql }: { sql: string }) => {
     if (/security_event_receivers.* for key share|into "security_event_deliveries"/.test(sql))
-      asked.push(sql);
+      requested.push(sql);
   };
   knex.on('query', listen);
   onTestFinished(() => void knex.off('query', listen));
   expect((await revokeAll(token)).body.revoked).toBe(5);
-  expect(asked).toHaveLength(2);
+  expect(requested).toHaveLength(2);
   const told = await knex('security_event_deliveries').where({ receiver_id }).pluck('sub_id');
   expect(new Set(told.map(({ id }: { id: string }) => id)).size).toBe(5);
 });

@@ -9,7 +9,7 @@ import { limitPlan } from '../support/plans.ts';
 const { api, clock, databaseUrl } = await startTestService();
 
 const create = (token: string | undefined, body: object = { name: 'Aurora' }) =>
-  api.post<components['schemas']['CreatedApplication']>('/api/v2/dev/apps', body, { token });
+  api.post<components['schemas']['CreateApplicationResult']>('/api/v2/dev/apps', body, { token });
 
 test('creates an active application with the hardware lock on, and shows its secret', async () => {
   const { token } = await newDeveloper(api);
@@ -82,17 +82,18 @@ test('takes nothing but the name', async () => {
 });
 
 describe('QUOTA_EXCEEDED', () => {
-  test('when the plan has no room, also when many are created at once', async () => {
+  test('when the plan is full, also when many are created at once', async () => {
     const developer = await newDeveloper(api);
     await limitPlan(databaseUrl, developer, { apps: 2 });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => create(developer.token)));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
-    for (const answer of answers) if (answer.status !== 201) expectError(answer, 403, 'QUOTA_EXCEEDED');
+    const responses = await Promise.all(Array.from({ length: 6 }, () => create(developer.token)));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(2);
+    for (const response of responses)
+      if (response.status !== 201) expectError(response, 403, 'QUOTA_EXCEEDED');
     const { body } = await api.call('GET', '/api/v2/dev/apps', undefined, { token: developer.token });
     expect(body['data']).toHaveLength(2);
   });
 
-  test('the free plan has room for 25', async () => {
+  test('the free plan allows 25', async () => {
     const { token } = await newDeveloper(api);
     for (let app = 0; app < 25; app++) expect((await create(token)).status).toBe(201);
     expectError(await create(token), 403, 'QUOTA_EXCEEDED');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clearDeletedApplication } from '../../../src/housekeeping.ts';
+import { clearDeletedApplication } from '../../../src/app/housekeeping.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newSession } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -27,24 +27,24 @@ test('the application, its credentials and its sessions are gone at once', async
     expectError(await api.logout({ app_id: app.app_id, token }), 401, 'SESSION_INVALID');
   }
   const { username } = session.owner;
-  for (const answer of [
+  for (const response of [
     await api.init(app.with({})),
     await api.login(app.with(session.owner)),
     await api.register(app.with(session.owner)),
     await api.activate(app.with({ username, license_key: key! })),
   ]) {
-    expectError(answer, 401, 'INVALID_APP_CREDENTIALS');
+    expectError(response, 401, 'INVALID_APP_CREDENTIALS');
   }
   const path = `/api/v2/dev/apps/${app.app_id}`;
   const { token } = developer;
-  for (const answer of [
+  for (const response of [
     await api.call('GET', path, undefined, { token }),
     await api.call('PATCH', path, { name: 'Back' }, { token }),
     await api.call('GET', `${path}/licenses`, undefined, { token }),
     await api.post(`${path}/licenses`, { amount: 1, duration_days: 1, tier: 'Pro' }, { token }),
     await remove(app.app_id, token),
   ]) {
-    expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+    expectError(response, 404, 'APPLICATION_NOT_FOUND');
   }
   const list = await api.call('GET', '/api/v2/dev/apps', undefined, { token });
   expect(list.body).toMatchObject({ data: [], next_cursor: null });
@@ -64,8 +64,8 @@ test('gives its seat back, once', async () => {
   const [app] = [await newApp(api, developer), await newApp(api, developer)];
   const create = () => api.post('/api/v2/dev/apps', { name: 'One more' }, { token: developer.token });
   expectError(await create(), 403, 'QUOTA_EXCEEDED');
-  const answers = await Promise.all(Array.from({ length: 6 }, () => remove(app.app_id, developer.token)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
+  const responses = await Promise.all(Array.from({ length: 6 }, () => remove(app.app_id, developer.token)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
   expect((await create()).status).toBe(201);
   expectError(await create(), 403, 'QUOTA_EXCEEDED');
 });

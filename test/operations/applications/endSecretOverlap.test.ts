@@ -11,12 +11,12 @@ const end = ({ app_id, token }: Pick<App, 'app_id' | 'token'>) =>
   api.call('DELETE', `/api/v2/dev/apps/${app_id}/previous-secret`, undefined, { token });
 async function rotate({ app_id, token }: App): Promise<string> {
   const body = { overlap_seconds: 60 };
-  const answer = await api.post(`/api/v2/dev/apps/${app_id}/rotate-secret`, body, { token });
-  return String(answer.body['secret']);
+  const response = await api.post(`/api/v2/dev/apps/${app_id}/rotate-secret`, body, { token });
+  return String(response.body['secret']);
 }
 const init = async ({ app_id }: App, secret: string) => (await api.init({ app_id, secret })).status;
 
-test('the secret before is dead with the answer, in bodies and in signatures', async () => {
+test('the previous secret is invalid from the response, in bodies and in signatures', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   const secret = await rotate(app);
@@ -39,7 +39,7 @@ test('the secret before is dead with the answer, in bodies and in signatures', a
   ]);
 });
 
-test('PREVIOUS_SECRET_NOT_FOUND before a rotation, a second time, and when the overlap is over', async () => {
+test('PREVIOUS_SECRET_NOT_FOUND before a rotation, a second time, and when the overlap has ended', async () => {
   const app = await newApp(api);
   expectError(await end(app), 404, 'PREVIOUS_SECRET_NOT_FOUND');
   await rotate(app);

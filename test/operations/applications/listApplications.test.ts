@@ -33,7 +33,7 @@ describe('pages', async () => {
     expect(found).toHaveLength(Math.ceil(made.length / limit));
   });
 
-  test('have 20 items unless told', async () => {
+  test('have 20 items by default', async () => {
     const { body } = await list(developer.token);
     expect(body.data).toHaveLength(20);
     expect(body.next_cursor).not.toBeNull();
@@ -55,8 +55,8 @@ describe('pages', async () => {
     const other = await newDeveloper(api);
     const own = await newApp(api, other);
     const { body } = await list(developer.token, '?limit=1');
-    const answer = await list(other.token, `?cursor=${body.next_cursor}`);
-    expect(answer.body.data.every(({ app_id }) => app_id === own.app_id)).toBe(true);
+    const response = await list(other.token, `?cursor=${body.next_cursor}`);
+    expect(response.body.data.every(({ app_id }) => app_id === own.app_id)).toBe(true);
   });
 });
 

@@ -24,7 +24,10 @@ const { api, clock } = service;
 
 const pathOf = (appId: string) => `/api/v2/dev/apps/${appId}/rotate-secret`;
 const post = (app: Pick<App, 'app_id' | 'token'>, body: unknown, headers = {}) =>
-  api.post<components['schemas']['RotatedSecret']>(pathOf(app.app_id), body, { token: app.token, headers });
+  api.post<components['schemas']['RotateApplicationSecretResult']>(pathOf(app.app_id), body, {
+    token: app.token,
+    headers,
+  });
 async function rotate(app: App, overlapSeconds?: number): Promise<string> {
   const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds };
   return (await post(app, body)).body.secret;
@@ -36,7 +39,7 @@ const untilOf = async (app: App, { token }: { token: string } = app) =>
   ];
 const inSeconds = (seconds: number) => new Date(clock.now().getTime() + seconds * SECOND).toISOString();
 
-test('the new secret works at once, the old one for a day unless told', async () => {
+test('the new secret works at once, the old one for a day by default', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const { status, body } = await post(app, {});
@@ -71,7 +74,7 @@ test.each([
   expect(await init(app, app.secret)).toBe(401);
 });
 
-test('without an overlap the old secret is dead with the answer', async () => {
+test('without an overlap the old secret is invalid from the response', async () => {
   const app = await newApp(api);
   const { body } = await post(app, { overlap_seconds: 0 });
   expect(body.previous_secret_until).toBeNull();
@@ -108,8 +111,8 @@ test('everything that takes a secret in its body takes both, and no third one', 
     await newUser(api, { ...app, with: (fields) => ({ ...own, ...fields }) });
   }
   const foreign = { app_id: app.app_id, secret: other.secret };
-  for (const answer of [await api.init(foreign), await api.login({ ...foreign, ...owner })]) {
-    expectError(answer, 401, 'INVALID_APP_CREDENTIALS');
+  for (const response of [await api.init(foreign), await api.login({ ...foreign, ...owner })]) {
+    expectError(response, 401, 'INVALID_APP_CREDENTIALS');
   }
 });
 
@@ -117,7 +120,7 @@ describe('v2', () => {
   const login = async (app: App, secret: string, body: object) =>
     api.loginV2(...signed({ secret }, { app_id: app.app_id, ...body }, { at: clock.now() }));
 
-  test('an answer is signed with the secret of its request', async () => {
+  test('a response is signed with the secret of its request', async () => {
     const app = await newApp(api);
     const owner = await newUser(api, app);
     const secret = await rotate(app);
@@ -144,7 +147,7 @@ describe('v2', () => {
     );
   });
 
-  test('the answer to an unsigned request is signed with the current secret', async () => {
+  test('the response to an unsigned request is signed with the current secret', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     const secret = await rotate(app);
@@ -212,7 +215,11 @@ test('both secrets outlive a rotation of the master key', async () => {
   const newKey = randomBytes(32);
   const before = await startTestService({ DATABASE_URL });
   const app = await newApp(before.api);
-  const rotated = await before.api.post<components['schemas']['RotatedSecret']>(pathOf(app.app_id), {}, app);
+  const rotated = await before.api.post<components['schemas']['RotateApplicationSecretResult']>(
+    pathOf(app.app_id),
+    {},
+    app,
+  );
   const during = await startTestService({
     DATABASE_URL,
     MASTER_KEY: `${newKey.toString('base64')},${MASTER_KEY}`,
@@ -237,12 +244,12 @@ test('both secrets outlive a rotation of the master key', async () => {
   }
 });
 
-test('whatever there is, two secrets are tried', async () => {
+test('exactly two secrets are tried in every case', async () => {
   const { applications } = service.services;
   const plain = await newApp(api);
   const rotated = await newApp(api);
   await rotate(rotated);
-  const asked: Record<string, number> = {};
+  const requested: Record<string, number> = {};
   for (const appId of [plain.app_id, rotated.app_id, 'app_absent']) {
     for (const right of [true, false]) {
       let times = 0;
@@ -253,10 +260,10 @@ test('whatever there is, two secrets are tried', async () => {
           return right;
         })
         .catch(() => {});
-      asked[`${appId} ${right}`] = times;
+      requested[`${appId} ${right}`] = times;
     }
   }
-  expect(new Set(Object.values(asked))).toEqual(new Set([2]));
+  expect(new Set(Object.values(requested))).toEqual(new Set([2]));
 });
 
 test('a proof that accepts everything opens no absent application', async () => {
@@ -265,7 +272,7 @@ test('a proof that accepts everything opens no absent application', async () => 
   );
 });
 
-test('VALIDATION_FAILED for overlaps that are none', async () => {
+test('VALIDATION_FAILED for invalid overlaps', async () => {
   const app = await newApp(api);
   for (const overlap_seconds of [-1, 2_592_001, 1.5, '60', null]) {
     expectFaults(await post(app, { overlap_seconds }), '/overlap_seconds');

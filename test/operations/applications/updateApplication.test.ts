@@ -56,7 +56,7 @@ describe('every setting', async () => {
   });
 
   test('keeps the contract with hashes that differ in case only', async () => {
-    // The call itself holds the answer against `uniqueItems` of the contract.
+    // The call itself holds the response against `uniqueItems` of the contract.
     const executable_hashes = ['cd'.repeat(32), 'CD'.repeat(32)];
     const { status } = await patch((await newApp(api, developer)).app_id, { executable_hashes });
     expect([200, 400]).toContain(status);
@@ -155,7 +155,7 @@ describe('VALIDATION_FAILED', async () => {
   });
 });
 
-test('the audit log holds the new values, and what sessions are told only names them', async () => {
+test('the audit log contains the new values, and the event for sessions only their names', async () => {
   const app = await newApp(api, developer);
   const change = {
     executable_hashes: ['ab'.repeat(32)],
@@ -207,8 +207,8 @@ test('changes of several at the same time are all kept', async () => {
     { hwid_lock: false },
     { status: 'paused' },
   ];
-  const answers = await Promise.all(changes.map((change) => patch(app_id, change)));
-  expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+  const responses = await Promise.all(changes.map((change) => patch(app_id, change)));
+  expect(responses.map(({ status }) => status)).toEqual(changes.map(() => 200));
   expect(await get(app_id)).toMatchObject({
     name: 'N',
     max_sessions: 7,
@@ -229,8 +229,8 @@ test("APPLICATION_NOT_FOUND is the same for another developer's and an absent on
 
 test('UNAUTHORIZED without a token', async () => {
   const { app_id } = await newApp(api, developer);
-  const answer = await api.call('PATCH', `/api/v2/dev/apps/${app_id}`, { name: 'x' });
-  expectError(answer, 401, 'UNAUTHORIZED');
+  const response = await api.call('PATCH', `/api/v2/dev/apps/${app_id}`, { name: 'x' });
+  expectError(response, 401, 'UNAUTHORIZED');
 });
 
 function many(count: number): string[] {

@@ -2,7 +2,7 @@ import createKnex from 'knex';
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import { listEntries, type AuditFilter } from '../../../src/audit/audit-store.ts';
+import { listEntries, type AuditFilter } from '../../../src/foundation/audit/audit-store.ts';
 import { createNewId } from '../../../src/platform/ids.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { SECOND } from '../../support/clock.ts';
@@ -18,7 +18,9 @@ const service = await startTestService();
 const { api, clock } = service;
 
 const list = (token: string, query = '') =>
-  api.call<components['schemas']['AuditLog']>('GET', `/api/v2/dev/audit-log${query}`, undefined, { token });
+  api.call<components['schemas']['AuditEntryList']>('GET', `/api/v2/dev/audit-log${query}`, undefined, {
+    token,
+  });
 
 const shifted = (moment: string, ms: number) => new Date(Date.parse(moment) + ms).toISOString();
 
@@ -109,7 +111,7 @@ describe('a search', () => {
     }
   });
 
-  test('of another developer finds nothing, whatever it asks for, nor is it found in a cursor', async () => {
+  test('of another developer finds nothing with any filter, nor with a cursor', async () => {
     const stranger = await newDeveloper(api);
     const own = await auditLog(api, stranger);
     expect(own.map(({ action }) => action)).toEqual(['developer.registered']);
@@ -132,7 +134,7 @@ describe('a search', () => {
     ['since=yesterday', 'query/since'],
     ['until=2026-13-01T00:00:00Z', 'query/until'],
     ['app_id=', 'query/app_id'],
-    ['nobody=x', 'query/nobody'],
+    ['unknown=x', 'query/unknown'],
   ])('%s is refused', async (query, pointer) => {
     expectFaults(await list(developer.token, `?${query}`), pointer);
   });
@@ -243,7 +245,7 @@ test('a change that fails leaves no entry', async () => {
   const app = await newApp(api, developer);
   const before = await auditLog(api, developer);
   await api.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, { status: 'active', paused: true }, app);
-  await api.post(`/api/v2/dev/apps/${app.app_id}/bans`, { kind: 'user', username: 'nobody' }, app);
+  await api.post(`/api/v2/dev/apps/${app.app_id}/bans`, { kind: 'user', username: 'unknown' }, app);
   await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}/bans/ban_absent`, undefined, app);
   await api.call('DELETE', '/api/v2/dev/tokens/tok_absent', undefined, app);
   expect(await auditLog(api, developer)).toEqual(before);

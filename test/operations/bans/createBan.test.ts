@@ -25,7 +25,7 @@ const create = ({ app_id, token }: App, body: object) =>
 
 const inSeconds = (seconds: number) => new Date(clock.now().getTime() + seconds * SECOND).toISOString();
 
-describe('answers with the ban', async () => {
+describe('returns the ban', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const result = {
@@ -89,7 +89,7 @@ describe('answers with the ban', async () => {
   });
 });
 
-describe('is in force when the answer arrives, at every door alike', () => {
+describe('is in force when the response arrives, for every kind of login', () => {
   test('a user', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
@@ -98,7 +98,7 @@ describe('is in force when the answer arrives, at every door alike', () => {
     expect(await knockEverywhere(service, app, guests)).toEqual(
       everywhere('403 USER_BANNED', {
         initApplication: 'ok',
-        // He is nobody yet.
+        // No account exists yet.
         registerUser: 'ok',
         verifySession: '401 SESSION_INVALID',
         verifySessionV2: '401 SESSION_INVALID',
@@ -152,7 +152,7 @@ describe('is in force when the answer arrives, at every door alike', () => {
 });
 
 describe('a user ban', () => {
-  test('ends every session of the user, and nobody else’s', async () => {
+  test('ends every session of the user, and no others', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false });
     const user = await newUser(api, app);
@@ -191,16 +191,16 @@ describe('a user ban', () => {
     const [banned, existing] = [await newUser(api, app), await newUser(api, app)];
     await ban(api, app, { kind: 'user', username: banned.username, reason: 'a reason of our own' });
     const wrong = { password: 'a wrong password' };
-    const answers = [
+    const responses = [
       await login(app, { ...existing, ...wrong }),
       await login(app, { ...banned, ...wrong }),
       await login(app, { ...banned, ...wrong, hwid: newHwid() }),
-      await login(app, { ...existing, username: 'nobody' }),
+      await login(app, { ...existing, username: 'unknown' }),
     ] as { status: number; headers: Headers; body: object }[];
-    expectError(answers[0]!, 401, 'INVALID_CREDENTIALS');
-    for (const answer of answers) {
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
-      expect([...answer.headers.keys()]).toEqual([...answers[0]!.headers.keys()]);
+    expectError(responses[0]!, 401, 'INVALID_CREDENTIALS');
+    for (const response of responses) {
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
+      expect([...response.headers.keys()]).toEqual([...responses[0]!.headers.keys()]);
     }
     const right = (await login(app, banned)) as { status: number; headers: Headers; body: object };
     expectError(right, 403, 'USER_BANNED');
@@ -262,18 +262,18 @@ describe('a hardware ban', () => {
     expectError(await api.login(app.with({ ...user, hwid: user.hwid })), 403, 'HWID_BANNED');
   });
 
-  test('tells nothing about users: it is the same whatever name and password are', async () => {
+  test('reveals nothing about users: it is the same for any name and password', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     await ban(api, app, { kind: 'hardware', hwid: user.hwid });
-    const answers = [
+    const responses = [
       await api.login(app.with(user)),
       await api.login(app.with({ ...user, password: 'wrong' })),
-      await api.login(app.with({ ...user, username: 'nobody' })),
+      await api.login(app.with({ ...user, username: 'unknown' })),
     ];
-    for (const answer of answers) {
-      expectError(answer, 403, 'HWID_BANNED');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 403, 'HWID_BANNED');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
   });
 
@@ -286,7 +286,7 @@ describe('a hardware ban', () => {
     expect((await knock('verifySession', service, app, guest)).status).toBe(200);
   });
 
-  test('does not keep anybody from ending a session', async () => {
+  test('does not keep users from ending a session', async () => {
     const app = await newApp(api);
     const { hwid, encryptedToken } = await newGuest(service, app);
     await ban(api, app, { kind: 'hardware', hwid });
@@ -323,12 +323,12 @@ describe('a network ban', () => {
       }
     }
     for (const address of outside) {
-      const answer = await knock('loginUserV2', service, app, guest, from(address));
-      expect(answer.status, address).toBe(200);
+      const response = await knock('loginUserV2', service, app, guest, from(address));
+      expect(response.status, address).toBe(200);
     }
   });
 
-  test('is not got round by forwarded headers that nobody trusts', async () => {
+  test('cannot be evaded by untrusted forwarded headers', async () => {
     const open = await startTestService({ DATABASE_URL: databaseUrl });
     const app = await newApp(api);
     const guest = await newGuest(service, app);
@@ -355,10 +355,10 @@ describe('expires_at', () => {
     ['user', ({ username }: User) => ({ kind: 'user' as const, username }), 'USER_BANNED'],
     ['hardware', ({ hwid }: User) => ({ kind: 'hardware' as const, hwid }), 'HWID_BANNED'],
     ['network', () => ({ kind: 'network' as const, network: '127.0.0.1' }), 'ADDRESS_BANNED'],
-  ])('ends a %s ban by itself, to the millisecond', async (_kind, whom, code) => {
+  ])('ends a %s ban by itself, to the millisecond', async (_kind, target, code) => {
     const app = await newApp(api);
     const user = await newUser(api, app);
-    await ban(api, app, { ...whom(user), expires_at: inSeconds(600) });
+    await ban(api, app, { ...target(user), expires_at: inSeconds(600) });
     clock.advance(600 * SECOND - 1);
     expectError(await api.login(app.with(user)), 403, code);
     clock.advance(1);
@@ -376,7 +376,7 @@ describe('expires_at', () => {
     expectError(await api.login(app.with({ username, ...user })), 403, 'USER_BANNED');
   });
 
-  test('may be null, and must be a moment to come', async () => {
+  test('may be null, and must be in the future', async () => {
     const app = await newApp(api);
     const network = { kind: 'network', network: '203.0.113.1' };
     expect((await create(app, { ...network, expires_at: null })).status).toBe(201);
@@ -456,13 +456,13 @@ describe('VALIDATION_FAILED', async () => {
   });
 });
 
-test('USER_NOT_FOUND for a name that the application has not, also one of another application', async () => {
+test('USER_NOT_FOUND for a name that the application does not have, also one of another application', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const { username } = await newUser(api, other);
   for (const kind of ['user', 'hardware']) {
     const foreign = await create(app, { kind, username });
     expectError(foreign, 404, 'USER_NOT_FOUND');
-    expect(comparable(await create(app, { kind, username: 'nobody' }))).toEqual(comparable(foreign));
+    expect(comparable(await create(app, { kind, username: 'unknown' }))).toEqual(comparable(foreign));
   }
 });
 
@@ -476,7 +476,7 @@ test('APPLICATION_NOT_FOUND for another developer’s, in which nothing changes'
 
 test('a refused ban leaves nothing behind', async () => {
   const app = await newApp(api);
-  await create(app, { kind: 'user', username: 'nobody' });
+  await create(app, { kind: 'user', username: 'unknown' });
   await create(app, { kind: 'network', network: 'nowhere' });
   const { body } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}/bans`, undefined, app);
   expect(body['data']).toEqual([]);

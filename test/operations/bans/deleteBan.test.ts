@@ -19,7 +19,7 @@ test('lifts a ban once', async () => {
   expectError(await remove(app, banId), 404, 'BAN_NOT_FOUND');
 });
 
-test('everybody gets in again when the answer arrives', async () => {
+test('every user gets in again when the response arrives', async () => {
   const app = await newApp(api);
   const guests = await guestsOf(service, app);
   const bans = [await ban(api, app, { kind: 'network', network: '127.0.0.1' })];
@@ -52,8 +52,8 @@ test('the other bans stay in force, whichever goes first', async () => {
 test('many at once lift it once', async () => {
   const app = await newApp(api);
   const banId = await ban(api, app, { kind: 'hardware', hwid: newHwid() });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => remove(app, banId)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(404)]);
+  const responses = await Promise.all(Array.from({ length: 10 }, () => remove(app, banId)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(404)]);
 });
 
 test('BAN_NOT_FOUND is the same for another application’s and an absent one', async () => {
@@ -65,7 +65,7 @@ test('BAN_NOT_FOUND is the same for another application’s and an absent one', 
   for (const absent of ['ban_01kazm9r5bf3xsn7d1v8c2w6gp', 'nonsense', app.app_id, '%F0%9F%A6%8A']) {
     expect(comparable(await remove(app, absent))).toEqual(comparable(foreign));
   }
-  const stranger = { username: 'anybody', password: 'a password', hwid: newHwid() };
+  const stranger = { username: 'anyone', password: 'a password', hwid: newHwid() };
   expectError(await api.login(sibling.with(stranger)), 403, 'ADDRESS_BANNED');
 });
 

@@ -31,7 +31,7 @@ describe('pages', async () => {
     expect(pages).toBe(Math.ceil(made.length / limit));
   });
 
-  test('have 20 items unless told', async () => {
+  test('have 20 items by default', async () => {
     expect((await list(app)).body.data).toHaveLength(20);
   });
 
@@ -39,8 +39,8 @@ describe('pages', async () => {
     const other = await newApp(api);
     const own = await ban(api, other, { kind: 'network', network: '203.0.113.1' });
     const { body } = await list(app, '?limit=1');
-    const answer = await list(other, `?cursor=${body.next_cursor}`);
-    expect(answer.body.data.map(({ ban_id }) => ban_id).filter((id) => id !== own)).toEqual([]);
+    const response = await list(other, `?cursor=${body.next_cursor}`);
+    expect(response.body.data.map(({ ban_id }) => ban_id).filter((id) => id !== own)).toEqual([]);
   });
 });
 

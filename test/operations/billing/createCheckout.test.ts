@@ -12,7 +12,7 @@ import { ABSENT_RESELLER, newReseller } from '../support/resellers.ts';
 import { auditLog, newApiToken } from '../support/tokens.ts';
 
 type Schemas = components['schemas'];
-type Answered = Schemas['CheckoutSession'] & { readonly detail?: string };
+type CheckoutResponse = Schemas['CreateCheckoutResult'] & { readonly detail?: string };
 
 const service = await startTestService();
 const { api, clock, databaseUrl } = service;
@@ -23,7 +23,7 @@ const create = (
   body: unknown,
   { token }: { readonly token?: string } = developer,
   headers: Record<string, string> = {},
-) => api.post<Answered>('/api/v1/checkout', body, { token, headers });
+) => api.post<CheckoutResponse>('/api/v1/checkout', body, { token, headers });
 const read = async (sessionId: string, { token }: { readonly token: string } = developer) =>
   (
     await api.call<Schemas['CheckoutResult']>('GET', `/api/v2/dev/checkouts/${sessionId}`, undefined, {
@@ -37,9 +37,9 @@ const count = async ({ developerId }: Developer = developer) => {
 };
 /** Which plan was taken. */
 const chosen = async (body: object) => {
-  const answer = await create(body);
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return (await read(answer.body.sessionId)).plan_id;
+  const refusal = await create(body);
+  expect(refusal.status, JSON.stringify(refusal.body)).toBe(200);
+  return (await read(refusal.body.sessionId)).plan_id;
 };
 
 test('opens a page for an hour, on which nothing is paid yet', async () => {
@@ -95,7 +95,7 @@ describe('the plan', async () => {
     expect(await chosen({ plan_name: yearly.plan_id })).toBe(yearly.plan_id);
   });
 
-  test('is the one that is paid once, where there is none by the month; of a pack whatever the period', async () => {
+  test('is the lifetime one if there is no monthly one; of a pack in any case', async () => {
     const once = unique('Once');
     const only = await sellPlan(api, { name: once, period: 'lifetime' });
     expect(await chosen({ plan_name: once })).toBe(only.plan_id);
@@ -133,9 +133,9 @@ describe('the plan', async () => {
 });
 
 describe('PLAN_NOT_APPLICABLE', () => {
-  const expectUseless = async (answer: Awaited<ReturnType<typeof create>>, detail: RegExp) => {
-    expectError(answer, 400, 'PLAN_NOT_APPLICABLE');
-    expect(answer.body.detail).toMatch(detail);
+  const expectUseless = async (refusal: Awaited<ReturnType<typeof create>>, detail: RegExp) => {
+    expectError(refusal, 400, 'PLAN_NOT_APPLICABLE');
+    expect(refusal.body.detail).toMatch(detail);
   };
 
   test('for what costs nothing', async () => {
@@ -145,7 +145,7 @@ describe('PLAN_NOT_APPLICABLE', () => {
     await expectUseless(await create({ plan_name: gift.name }), /costs nothing/);
   });
 
-  test('for licence keys where the plan does not limit them; where it does they are sold', async () => {
+  test('for license keys where the plan does not limit them; where it does they are sold', async () => {
     const pack = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', licenses: 10 });
     const buyer = await newDeveloper(api);
     await expectUseless(await create({ plan_name: pack.name }, buyer), /does not limit/);
@@ -154,17 +154,20 @@ describe('PLAN_NOT_APPLICABLE', () => {
     expect((await create({ plan_name: pack.name }, buyer)).status).toBe(200);
   });
 
-  test('for a second subscription; a plan for ever can still be bought, once', async () => {
+  test('for a second subscription; a lifetime plan can still be bought, once', async () => {
     const buyer = await newDeveloper(api);
     await buy(api, buyer, monthly);
     await allTold(service);
     const other = await sellPlan(api, { period: 'yearly' });
     for (const plan of [monthly, other])
-      await expectUseless(await create({ plan_name: plan.plan_id }, buyer), /subscription already/);
+      await expectUseless(await create({ plan_name: plan.plan_id }, buyer), /already have a subscription/);
     const forEver = await sellPlan(api, { period: 'lifetime', price: 500 });
     await buy(api, buyer, forEver);
     await allTold(service);
-    await expectUseless(await create({ plan_name: forEver.plan_id }, buyer), /for ever already/);
+    await expectUseless(
+      await create({ plan_name: forEver.plan_id }, buyer),
+      /already have this plan forever/,
+    );
     expect((await create({ plan_name: monthly.plan_id }, buyer)).status).toBe(200);
   });
 });
@@ -200,9 +203,9 @@ describe('a pack of balance', async () => {
     const merchant = await newDeveloper(api);
     const inEuro = await newReseller(api, await newApp(api, merchant), { currency: 'EUR' });
     for (const more of [{}, { reseller_id: inEuro.reseller_id }]) {
-      const answer = await create({ ...body, ...more }, merchant);
-      expectError(answer, 400, 'PLAN_NOT_APPLICABLE');
-      expect(answer.body.detail).toMatch(/EUR.*USD/);
+      const refusal = await create({ ...body, ...more }, merchant);
+      expectError(refusal, 400, 'PLAN_NOT_APPLICABLE');
+      expect(refusal.body.detail).toMatch(/EUR.*USD/);
     }
   });
 
@@ -281,8 +284,8 @@ describe('VALIDATION_FAILED', () => {
   });
 
   test('not for a NUL, which is in no name', async () => {
-    const answer = await create({ plan_name: 'a\u0000b' });
-    expect(answer.status).toBe(400);
+    const refusal = await create({ plan_name: 'a\u0000b' });
+    expect(refusal.status).toBe(400);
   });
 });
 
@@ -307,7 +310,7 @@ test('UNAUTHORIZED and INSUFFICIENT_SCOPE', async () => {
   expect((await create({ plan_name: monthly.name }, buyer)).status).toBe(200);
 });
 
-test('SERVICE_UNAVAILABLE with Retry-After while the processor fails, and nobody can see what was begun', async () => {
+test('SERVICE_UNAVAILABLE with Retry-After while the processor fails; the unfinished checkout is hidden', async () => {
   const broken = createServer((_request, response) => response.writeHead(503).end());
   await new Promise<void>((resolve) => broken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void broken.close());
@@ -319,9 +322,9 @@ test('SERVICE_UNAVAILABLE with Retry-After while the processor fails, and nobody
   });
   const buyer = await newDeveloper(other.api);
   const plan = await sellPlan(other.api);
-  const answer = await other.api.post('/api/v1/checkout', { plan_name: plan.name }, buyer);
-  expectError(answer, 503, 'SERVICE_UNAVAILABLE');
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  const refusal = await other.api.post('/api/v1/checkout', { plan_name: plan.name }, buyer);
+  expectError(refusal, 503, 'SERVICE_UNAVAILABLE');
+  expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);
   const database = await connectTo(other.databaseUrl);
   const { rows } = await database.query<{ checkout_id: string }>('select checkout_id from checkouts');
   const path = `/api/v2/dev/checkouts/${rows[0]!.checkout_id}`;

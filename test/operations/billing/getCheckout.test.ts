@@ -42,7 +42,7 @@ test('is open, then paid, and says when', async () => {
   expect(body.paid_at).toBe(clock.now().toISOString());
 });
 
-test('asks for what the plan cost when it was opened', async () => {
+test('charges what the plan cost when it was opened', async () => {
   const cheap = await sellPlan(api, { period: 'lifetime', price: 5 });
   const opened = await openCheckout(api, developer, cheap);
   const path = `/api/v2/admin/plans/${cheap.plan_id}`;
@@ -88,7 +88,7 @@ test('has failed when the bank does not pay', async () => {
 test('has expired after an hour', async () => {
   const late = await openCheckout(api, developer, await sellPlan(api));
   clock.advance(3_600_000);
-  // Looking at the page is enough for the processor to notice.
+  // Looking at the page is enough to expire it at the processor.
   await fetch(late.url, { redirect: 'manual' });
   await becomes(api, await renewed(), late, 'expired');
   expect(await payWith('pays', late)).toBe(303);
@@ -99,14 +99,14 @@ test('has expired after an hour', async () => {
   });
 });
 
-/** The developer, logged in again: his session may be over by then. */
+/** The developer, logged in again: the session may have expired by then. */
 async function renewed(): Promise<{ readonly token: string }> {
   const { email, password } = developer;
   const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
   return body;
 }
 
-test('what was paid stays paid, whatever comes later', async () => {
+test('what was paid stays paid after any later event', async () => {
   const other = await newDeveloper(api);
   const bought = await buy(api, other, plan);
   const { body: before } = await get(bought.sessionId, other);

@@ -18,7 +18,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError } from '../support/errors.ts';
 import { inDays } from '../support/journeys.ts';
 import { newApiToken } from '../support/tokens.ts';
-import type { Fact } from '../../../src/platform/payments/index.ts';
+import type { PaymentFact } from '../../../src/platform/payments/index.ts';
 
 type Schemas = components['schemas'];
 
@@ -27,7 +27,7 @@ const { api, clock } = service;
 
 const get = ({ token }: { readonly token?: string }) =>
   api.call<Schemas['PlanSubscriptionResult']>('GET', '/api/v2/dev/subscription', undefined, { token });
-const settle = (...facts: Fact[]) => service.services.settlement.settle(facts, '127.0.0.1');
+const settle = (...facts: PaymentFact[]) => service.services.settlement.settle(facts, '127.0.0.1');
 const days = (count: number) => new Date(inDays(clock, count));
 const me = async (developer: Developer) =>
   (await api.call<Schemas['DeveloperResult']>('GET', '/api/v2/dev/me', undefined, developer)).body;
@@ -80,7 +80,7 @@ test.each(['monthly', 'yearly'] as const)(
   },
 );
 
-test('shows one that was bought for ever', async () => {
+test('shows a lifetime plan', async () => {
   const developer = await newDeveloper(api);
   const plan = await sellPlan(api, { period: 'lifetime' });
   await buy(api, developer, plan);
@@ -122,7 +122,7 @@ describe('when a renewal', () => {
   });
 });
 
-test('is over when it was given back, and back again when a dispute is won', async () => {
+test('ends when it was refunded, and returns when a dispute is won', async () => {
   const { developer, opened } = await subscriber();
   await settle(refunded(opened, 1899));
   expect((await get(developer)).status).toBe(200);
@@ -136,7 +136,7 @@ test('is over when it was given back, and back again when a dispute is won', asy
   expect((await get(other.developer)).body).toMatchObject({ plan_id: other.opened.plan.plan_id });
 });
 
-test("is nobody else's", async () => {
+test('is visible to its developer alone', async () => {
   await subscriber();
   expectError(await get(await newDeveloper(api)), 404, 'SUBSCRIPTION_NOT_FOUND');
 });

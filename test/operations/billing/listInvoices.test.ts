@@ -76,7 +76,7 @@ test('shows what was paid once, and by the month', async () => {
   expect((await fetch(data[0]!.receipt_url!)).status).toBe(200);
 });
 
-test('says what was given back, what is disputed, and which renewal was not paid', async () => {
+test('shows refunds, disputes, and unpaid renewals', async () => {
   const developer = await newDeveloper(api);
   const opened = await openCheckout(api, developer, monthly);
   const state = async () => (await invoicesOf(api, developer)).map((each) => [each.state, each.refunded]);
@@ -127,7 +127,7 @@ test('pages', async () => {
   expect(new Set(foreign.map(({ developer_id }) => developer_id))).toEqual(new Set([other.developerId]));
 });
 
-test('VALIDATION_FAILED for pages that are none', async () => {
+test('VALIDATION_FAILED for invalid pages', async () => {
   const developer = await newDeveloper(api);
   for (const limit of ['0', '101', '1.5', 'x', '']) {
     expectFaults(await list(developer, `?limit=${limit}`), 'query/limit');

@@ -50,8 +50,8 @@ describe('another plan', () => {
   test('costs the difference at once, and its quotas hold as soon as the processor has said so', async () => {
     const developer = await subscriber();
     const before = await get(developer);
-    const answer = await change({ plan_name: large.name }, developer);
-    expect(answer.status).toBe(200);
+    const response = await change({ plan_name: large.name }, developer);
+    expect(response.status).toBe(200);
     await isOn(developer, large.plan_id);
     expect(await get(developer)).toEqual({ ...before, plan_id: large.plan_id, plan_name: large.name });
     const { body } = await api.call<Schemas['DeveloperResult']>(
@@ -122,8 +122,8 @@ describe('another plan', () => {
       { plan_id: 'free' },
     ];
     for (const { plan_id } of none) {
-      const answer = await change({ plan_name: plan_id, cancel_at_period_end: true }, developer);
-      expectError(answer, 400, 'PLAN_NOT_APPLICABLE');
+      const response = await change({ plan_name: plan_id, cancel_at_period_end: true }, developer);
+      expectError(response, 400, 'PLAN_NOT_APPLICABLE');
     }
     expect(await get(developer)).toEqual(before);
     expect(await invoicesOf(api, developer)).toHaveLength(1);
@@ -164,11 +164,11 @@ describe('a cancellation', () => {
 });
 
 test('SUBSCRIPTION_NOT_FOUND without one that is paid by the period', async () => {
-  const nobody = await newDeveloper(api);
-  expectError(await change({ cancel_at_period_end: true }, nobody), 404, 'SUBSCRIPTION_NOT_FOUND');
-  expectError(await change({ plan_name: 'no such plan' }, nobody), 404, 'SUBSCRIPTION_NOT_FOUND');
-  await openCheckout(api, nobody, pro);
-  expectError(await change({ cancel_at_period_end: true }, nobody), 404, 'SUBSCRIPTION_NOT_FOUND');
+  const signedOut = await newDeveloper(api);
+  expectError(await change({ cancel_at_period_end: true }, signedOut), 404, 'SUBSCRIPTION_NOT_FOUND');
+  expectError(await change({ plan_name: 'no such plan' }, signedOut), 404, 'SUBSCRIPTION_NOT_FOUND');
+  await openCheckout(api, signedOut, pro);
+  expectError(await change({ cancel_at_period_end: true }, signedOut), 404, 'SUBSCRIPTION_NOT_FOUND');
   const owner = await newDeveloper(api);
   await buy(api, owner, await sellPlan(api, { period: 'lifetime' }));
   expectError(await change({ plan_name: pro.name }, owner), 404, 'SUBSCRIPTION_NOT_FOUND');
@@ -185,7 +185,7 @@ describe('VALIDATION_FAILED', async () => {
     for (const value of values) expectFaults(await change({ [member]: value }, developer), `/${member}`);
   });
 
-  test('for nothing at all', async () => {
+  test('for an empty change', async () => {
     expectError(await change({}, developer), 400, 'VALIDATION_FAILED');
   });
 });

@@ -20,7 +20,7 @@ async function gain(app: App, user: User, key: string | undefined) {
   return [body.subscription_tier, body.expires_at];
 }
 
-/** The tier in force and its end; `expired` or undefined when there is none. */
+/** The tier in force and its end; `expired` or undefined without one. */
 async function inForce(app: App, user: User) {
   const body = await verifyAnew(api, app, user);
   return body.subscription_status === 'active'
@@ -38,7 +38,7 @@ async function stateOf(app: App, key: string | undefined) {
   return body.data.find(({ license_key }) => license_key === key)!;
 }
 
-test('spends the key and answers with the tier and end that it gave', async () => {
+test('spends the key and returns the tier and end that it gave', async () => {
   const app = await newApp(api);
   const [key] = await app.keys(1, 'Pro', 30);
   const user = await newUser(api, app);
@@ -78,7 +78,7 @@ describe('stacking', () => {
     expect(await gain(app, user, keys[1])).toEqual(['Standard', inDays(clock, 30)]);
   });
 
-  test('at its very end it begins anew, without a gap or a gift', async () => {
+  test('at its very end it begins again, without a gap or a gift', async () => {
     const app = await newApp(api);
     const keys = await app.keys(2, 'Standard', 1);
     const user = await newUser(api, app);
@@ -291,7 +291,7 @@ describe('pauses', () => {
     expect(await inForce(app, user)).toEqual(['Standard', inDays(clock, 2)]);
   });
 
-  test('that end in disabling are given back as well', async () => {
+  test('that end in disabling are returned as well', async () => {
     const developer = await newDeveloper(api);
     const app = await newApp(api, developer);
     const [key] = await app.keys(1, 'Pro', 10);
@@ -388,7 +388,7 @@ describe('keys', () => {
   test('LICENSE_UNUSABLE after redeem_by, not before', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
-    const { body } = await api.post<components['schemas']['CreatedLicenses']>(
+    const { body } = await api.post<components['schemas']['CreateLicensesResult']>(
       `/api/v2/dev/apps/${app.app_id}/licenses`,
       { amount: 2, duration_days: 1, tier: 'Pro', redeem_by: inDays(clock, 1) },
       { token: app.token },
@@ -406,12 +406,13 @@ describe('exactly once', () => {
     const app = await newApp(api);
     const [key] = await app.keys(1, 'Pro', 30);
     const users = [await newUser(api, app), await newUser(api, app), await newUser(api, app)];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_each, index) => redeem(app, users[index % 3]!, key)),
     );
-    const successes = answers.filter(({ status }) => status === 200);
+    const successes = responses.filter(({ status }) => status === 200);
     expect(successes).toHaveLength(1);
-    for (const answer of answers) if (answer.status !== 200) expectError(answer, 400, 'LICENSE_ALREADY_USED');
+    for (const response of responses)
+      if (response.status !== 200) expectError(response, 400, 'LICENSE_ALREADY_USED');
     const standings = await Promise.all(users.map((user) => inForce(app, user)));
     expect(standings.filter(Boolean)).toEqual([['Pro', inDays(clock, 30)]]);
   });
@@ -420,8 +421,8 @@ describe('exactly once', () => {
     const app = await newApp(api);
     const keys = await app.keys(20, 'Pro', 3);
     const user = await newUser(api, app);
-    const answers = await Promise.all(keys.map((key) => redeem(app, user, key)));
-    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    const responses = await Promise.all(keys.map((key) => redeem(app, user, key)));
+    expect(responses.map(({ status }) => status)).toEqual(keys.map(() => 200));
     expect(await inForce(app, user)).toEqual(['Pro', inDays(clock, 60)]);
   });
 });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'content-disposition';
-import { createFiles } from '../../../src/files/files.ts';
+import { createFiles } from '../../../src/licensing/files/files.ts';
 import { BlobsUnavailableError, type Blobs } from '../../../src/platform/blobs/index.ts';
 import { createNewId } from '../../../src/platform/ids.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
@@ -18,7 +18,7 @@ import { download, downloadOf, newContent, sha256, startFileService, upload } fr
 const service = await startFileService();
 const { api, clock } = service;
 
-test('gives the content, and tells browsers to keep their hands off it', async () => {
+test('returns the content, with headers that keep browsers from interpreting it', async () => {
   const app = await newApp(api);
   const content = Buffer.from('<script>alert(1)</script>');
   await upload(api, app, 'page.html', content, '?version=1.2');
@@ -77,13 +77,13 @@ describe('authenticated_only', () => {
     const { token } = await newSession(api, other);
     const own = await newSession(api, app);
     for (const name of ['a', 'b']) {
-      const answer = await download(api, downloadOf(app, name), { token });
-      expect([answer.status, answer.body.code]).toEqual([401, 'SESSION_INVALID']);
+      const response = await download(api, downloadOf(app, name), { token });
+      expect([response.status, response.body.code]).toEqual([401, 'SESSION_INVALID']);
     }
     clock.advance(DAY);
     for (const name of ['a', 'b']) {
-      const answer = await download(api, downloadOf(app, name), { token: own.token });
-      expect([answer.status, answer.body.code]).toEqual([401, 'SESSION_EXPIRED']);
+      const response = await download(api, downloadOf(app, name), { token: own.token });
+      expect([response.status, response.body.code]).toEqual([401, 'SESSION_EXPIRED']);
     }
   });
 });
@@ -109,55 +109,55 @@ describe('Range', async () => {
     ['bytes= 1 - 2', 1, 2],
     ['bytes=0-99999999999999999999', 0, 999],
   ])('%s gives 206', async (range, start, end) => {
-    const answer = await download(api, path, { headers: { range } });
-    expect([answer.status, answer.content]).toEqual([206, content.subarray(start, end + 1)]);
-    expect(answer.headers.get('content-range')).toBe(`bytes ${start}-${end}/1000`);
-    expect(answer.headers.get('content-length')).toBe(String(end - start + 1));
-    expect(answer.headers.get('etag')).toBe(etag);
-    expect(answer.headers.get('content-digest')).toBeNull();
-    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    const response = await download(api, path, { headers: { range } });
+    expect([response.status, response.content]).toEqual([206, content.subarray(start, end + 1)]);
+    expect(response.headers.get('content-range')).toBe(`bytes ${start}-${end}/1000`);
+    expect(response.headers.get('content-length')).toBe(String(end - start + 1));
+    expect(response.headers.get('etag')).toBe(etag);
+    expect(response.headers.get('content-digest')).toBeNull();
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
   });
 
   test.each(['bytes=1000-', 'bytes=1000-1001', 'bytes=-0', 'bytes=99999999999999999999-'])(
     '%s gives 416',
     async (range) => {
-      const answer = await download(api, path, { headers: { range } });
-      expect([answer.status, answer.body.code]).toEqual([416, 'RANGE_NOT_SATISFIABLE']);
-      expect(answer.headers.get('content-range')).toBe('bytes */1000');
+      const response = await download(api, path, { headers: { range } });
+      expect([response.status, response.body.code]).toEqual([416, 'RANGE_NOT_SATISFIABLE']);
+      expect(response.headers.get('content-range')).toBe('bytes */1000');
     },
   );
 
   test.each(['bytes=0-0,5-6', 'lines=0-1', 'bytes=5-1', 'bytes=a-b', 'bytes=-', 'bytes=', 'x', 'bytes=+1-2'])(
     '%s is ignored',
     async (range) => {
-      const answer = await download(api, path, { headers: { range } });
-      expect([answer.status, answer.content.length]).toEqual([200, 1000]);
+      const response = await download(api, path, { headers: { range } });
+      expect([response.status, response.content.length]).toEqual([200, 1000]);
     },
   );
 
-  test('of an empty file: the whole is nothing, a part is not to be had', async () => {
+  test('of an empty file: the whole is empty, a part is not available', async () => {
     const empty = downloadOf(app, 'empty');
     const { status, headers, content: got } = await download(api, empty);
     expect([status, headers.get('content-length'), got.length]).toEqual([200, '0', 0]);
-    const answer = await download(api, empty, { headers: { range: 'bytes=0-' } });
-    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */0']);
+    const response = await download(api, empty, { headers: { range: 'bytes=0-' } });
+    expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */0']);
   });
 
   test('If-Range: a part of this content, the whole of any other', async () => {
     const range = 'bytes=0-9';
-    const ask = async (ifRange: string) =>
+    const request = async (ifRange: string) =>
       (await download(api, path, { headers: { range, 'if-range': ifRange } })).status;
-    expect(await ask(etag)).toBe(206);
-    expect(await ask(`"${sha256(newContent())}"`)).toBe(200);
-    expect(await ask(`W/${etag}`)).toBe(200);
-    expect(await ask('Sat, 21 Nov 2026 10:00:00 GMT')).toBe(200);
+    expect(await request(etag)).toBe(206);
+    expect(await request(`"${sha256(newContent())}"`)).toBe(200);
+    expect(await request(`W/${etag}`)).toBe(200);
+    expect(await request('Sat, 21 Nov 2026 10:00:00 GMT')).toBe(200);
   });
 
   test('If-None-Match comes first', async () => {
     const headers = { range: 'bytes=0-9', 'if-none-match': etag };
-    const answer = await download(api, path, { headers });
-    expect([answer.status, answer.content.length]).toEqual([304, 0]);
-    expect(answer.headers.get('etag')).toBe(etag);
+    const response = await download(api, path, { headers });
+    expect([response.status, response.content.length]).toEqual([304, 0]);
+    expect(response.headers.get('etag')).toBe(etag);
     expect((await download(api, path, { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
   });
 
@@ -173,7 +173,7 @@ describe('Range', async () => {
   });
 });
 
-test('curl goes on with a download that broke off', async () => {
+test('curl resumes an interrupted download', async () => {
   if (spawnSync('curl', ['--version']).status !== 0) return;
   const app = await newApp(api);
   const content = newContent(3_000_000);
@@ -197,9 +197,9 @@ test('SERVICE_UNAVAILABLE with Retry-After when the store has lost the content',
   const lost = await startFileService({ DATA_DIR: folder, DATABASE_URL: service.databaseUrl });
   await upload(lost.api, app, 'a', 'x');
   await rm(join(folder, 'files'), { recursive: true });
-  const answer = await download(api, downloadOf(app, 'a'));
-  expect([answer.status, answer.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-  expect(answer.headers.get('retry-after')).toBe('1');
+  const response = await download(api, downloadOf(app, 'a'));
+  expect([response.status, response.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  expect(response.headers.get('retry-after')).toBe('1');
   expect((await api.call('GET', '/health')).status).toBe(200);
 });
 
@@ -213,7 +213,7 @@ test('FILE_NOT_FOUND, APPLICATION_NOT_FOUND and APPLICATION_INACTIVE', async () 
   expectError(await get(downloadOf(app, 'a')), 401, 'APPLICATION_INACTIVE');
 });
 
-test('a file that is replaced while it is opened is asked again whether it needs a session', async () => {
+test('a file that is replaced while it is opened is checked again for whether it needs a session', async () => {
   const app = await newApp(api);
   await upload(api, app, 'patch.bin', 'public');
   let opened = 0;

@@ -49,11 +49,11 @@ describe('INVALID_APP_CREDENTIALS', () => {
     ['with a space behind it', (own: string) => `${own} `],
   ])('for a secret %s', async (_how, secretOf) => {
     const [app, other] = [await newApp(api, developer), await newApp(api, developer)];
-    const answer = await api.init({ app_id: app.app_id, secret: secretOf(app.secret, other.secret) });
-    expectError(answer, 401, 'INVALID_APP_CREDENTIALS');
+    const response = await api.init({ app_id: app.app_id, secret: secretOf(app.secret, other.secret) });
+    expectError(response, 401, 'INVALID_APP_CREDENTIALS');
   });
 
-  test('goes before APPLICATION_INACTIVE: without the secret nobody learns the status', async () => {
+  test('goes before APPLICATION_INACTIVE: without the secret the status is not revealed', async () => {
     const app = await newApp(api, developer);
     await app.patch({ status: 'disabled' });
     expectError(await api.init({ app_id: app.app_id, secret: 'wrong' }), 401, 'INVALID_APP_CREDENTIALS');
@@ -63,7 +63,7 @@ describe('INVALID_APP_CREDENTIALS', () => {
   });
 });
 
-test('a paused application answers 200 and says so, whatever the version', async () => {
+test('a paused application returns 200 and says so, for any version', async () => {
   const app = await newApp(api, developer);
   await app.patch({ status: 'paused', minimum_version: '9.0.0', download_url: 'https://example.com/new' });
   const { status, body } = await api.init(app.with({ version: '1.0.0' }));
@@ -116,8 +116,8 @@ describe('integrity_check', async () => {
   test.each([undefined, 'cd'.repeat(32), HASH.slice(0, -1), `${HASH}0`, ' '])(
     'INTEGRITY_FAILED for %s',
     async (executable_hash) => {
-      const answer = await api.init(app.with(executable_hash === undefined ? {} : { executable_hash }));
-      expectError(answer, 403, 'INTEGRITY_FAILED');
+      const response = await api.init(app.with(executable_hash === undefined ? {} : { executable_hash }));
+      expectError(response, 403, 'INTEGRITY_FAILED');
     },
   );
 
@@ -133,9 +133,9 @@ describe('integrity_check', async () => {
     expect((await api.init(other.with({ executable_hash: 'other' }))).status).toBe(200);
   });
 
-  test('is asked after the secret', async () => {
-    const answer = await api.init({ app_id: app.app_id, secret: 'wrong' });
-    expectError(answer, 401, 'INVALID_APP_CREDENTIALS');
+  test('is checked after the secret', async () => {
+    const response = await api.init({ app_id: app.app_id, secret: 'wrong' });
+    expectError(response, 401, 'INVALID_APP_CREDENTIALS');
   });
 });
 
@@ -150,8 +150,8 @@ test('VALIDATION_FAILED lists every fault', async () => {
 
 test('ignores members that the contract does not name', async () => {
   const app = await newApp(api, developer);
-  const answer = await api.post('/api/v1/client/init', app.with({ status: 'disabled', extra: { a: [1] } }));
-  expect(answer.status).toBe(200);
+  const response = await api.post('/api/v1/client/init', app.with({ status: 'disabled', extra: { a: [1] } }));
+  expect(response.status).toBe(200);
 });
 
 test.each(['', undefined])('a missing body is a validation fault (%j)', async (body) => {

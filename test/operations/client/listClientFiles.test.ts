@@ -9,7 +9,7 @@ const { api, clock } = await startFileService();
 const list = (appId: string, token?: string, headers: Record<string, string> = {}) =>
   api.call('GET', `/api/v2/client/apps/${appId}/files`, undefined, { token, headers });
 
-test('everybody sees the files for everybody, a session all, by name', async () => {
+test('everyone sees public files, a session all files, by name', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   await upload(api, app, 'b', 'x', '?version=2');

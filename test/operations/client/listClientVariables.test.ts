@@ -12,7 +12,7 @@ const { api, clock } = service;
 const list = (appId: string, token?: string, headers: Record<string, string> = {}) =>
   api.call('GET', `/api/v2/client/apps/${appId}/variables`, undefined, { token, headers });
 
-test('everybody sees what is public; a session more, and its own first', async () => {
+test('everyone sees what is public; a session more, and its own first', async () => {
   const app = await newApp(api);
   const session = await newSession(api, app);
   await setVariable(api, app, 'z', 'public');
@@ -104,7 +104,7 @@ describe('who gets nothing', () => {
     expectError(await list(app.app_id, token), 401, 'SESSION_INVALID');
   });
 
-  test('APPLICATION_INACTIVE for everybody, while the application is disabled', async () => {
+  test('APPLICATION_INACTIVE for every caller while the application is disabled', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await setVariable(api, app, 'a', '1');
@@ -115,7 +115,7 @@ describe('who gets nothing', () => {
     expect(await seen(api, app, token)).toEqual({ a: '1' });
   });
 
-  test('a paused application goes on giving, but to no session under pause_sessions', async () => {
+  test('a paused application continues to return them, but to no session under pause_sessions', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await setVariable(api, app, 'a', '1');
@@ -147,7 +147,7 @@ test('variables are gone with their application, and with their users', async ()
   await setVariable(api, app, 'a', '1');
   await putUserVariable(api, app, user!.id!, 'a', '1');
   await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
-  const { clearDeletedApplication } = await import('../../../src/housekeeping.ts');
+  const { clearDeletedApplication } = await import('../../../src/app/housekeeping.ts');
   while ((await clearDeletedApplication(service.services)) > 0);
   expect(await service.services.variables.clearOf(app.app_id)).toBe(0);
   expectError(

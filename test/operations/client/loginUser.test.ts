@@ -14,7 +14,7 @@ const { api, clock, databaseUrl } = service;
 const decode = (part: string | undefined) =>
   JSON.parse(Buffer.from(part!, 'base64url').toString()) as Record<string, unknown>;
 
-test('answers with a session of exactly 24 hours', async () => {
+test('returns a session of exactly 24 hours', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const { status, body } = await api.login(app.with(user));
@@ -66,7 +66,7 @@ describe('INVALID_CREDENTIALS', async () => {
 
   test('is the same for an unknown user and a wrong password', async () => {
     const wrong = await api.login(app.with({ ...user, password: `${user.password}!` }));
-    const unknown = await api.login(app.with({ ...user, username: 'nobody' }));
+    const unknown = await api.login(app.with({ ...user, username: 'unknown' }));
     expectError(wrong, 401, 'INVALID_CREDENTIALS');
     expect(comparable(unknown)).toEqual(comparable(wrong));
     expect([...unknown.headers.keys()]).toEqual([...wrong.headers.keys()]);
@@ -75,7 +75,7 @@ describe('INVALID_CREDENTIALS', async () => {
   test('is the same on another machine: the mismatch shows after the right password only', async () => {
     const elsewhere = { ...user, hwid: newHwid() };
     const wrong = await api.login(app.with({ ...elsewhere, password: 'wrong' }));
-    const unknown = await api.login(app.with({ ...elsewhere, username: 'nobody' }));
+    const unknown = await api.login(app.with({ ...elsewhere, username: 'unknown' }));
     expectError(wrong, 401, 'INVALID_CREDENTIALS');
     expect(comparable(unknown)).toEqual(comparable(wrong));
     expectError(await api.login(app.with(elsewhere)), 403, 'HWID_MISMATCH');
@@ -84,9 +84,9 @@ describe('INVALID_CREDENTIALS', async () => {
   test.each(['', ' a user password', 'a user password ', 'A USER PASSWORD', 'a user passwor'])(
     'for the password %j, or a refusal of it',
     async (password) => {
-      const answer = await api.login(app.with({ ...user, password }));
-      if (password === '') expectFaults(answer, '/password');
-      else expectError(answer, 401, 'INVALID_CREDENTIALS');
+      const response = await api.login(app.with({ ...user, password }));
+      if (password === '') expectFaults(response, '/password');
+      else expectError(response, 401, 'INVALID_CREDENTIALS');
     },
   );
 
@@ -144,10 +144,10 @@ describe('hardware', () => {
     const user = await newUser(api, app);
     const database = await connectTo(databaseUrl);
     await database.query('update users set hwid_digest = null where username = $1', [user.username]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => api.login(app.with({ ...user, hwid: newHwid() }))),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
   });
 
   test('with the lock off any machine logs in and the binding stays', async () => {
@@ -184,7 +184,7 @@ describe('hardware', () => {
   });
 });
 
-test('APPLICATION_PAUSED for every login while paused, whatever the password', async () => {
+test('APPLICATION_PAUSED for every login while paused, for any password', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   await app.patch({ status: 'paused' });
@@ -216,12 +216,12 @@ describe('live sessions', () => {
       clock.advance(SECOND);
       tokens.push((await api.login(app.with({ ...user, hwid: newHwid() }))).body.token);
     }
-    const answers = await Promise.all(tokens.map((token) => api.verify({ app_id: app.app_id, token })));
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 200, 200]);
-    expectError(answers[0]!, 401, 'SESSION_INVALID');
+    const responses = await Promise.all(tokens.map((token) => api.verify({ app_id: app.app_id, token })));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 200, 200]);
+    expectError(responses[0]!, 401, 'SESSION_INVALID');
   });
 
-  test('as many as the developer sets, each user for himself', async () => {
+  test('as many as the developer sets, counted for each user', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false, max_sessions: 1 });
     const [ada, grace] = [await newUser(api, app), await newUser(api, app)];
@@ -250,10 +250,10 @@ describe('live sessions', () => {
       sessions[0]!.session_id,
       ...sessions.slice(1).map(({ token }) => token),
     ];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [...handles, renewed.token].map((token) => api.verify({ app_id: app.app_id, token })),
     );
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 200, 200]);
   });
 
   test('that have expired count no more', async () => {
@@ -275,10 +275,10 @@ describe('live sessions', () => {
     const logins = await Promise.all(
       Array.from({ length: 10 }, () => api.login(app.with({ ...user, hwid: newHwid() }))),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       logins.map(({ body }) => api.verify({ app_id: app.app_id, token: body.token })),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
   });
 });
 
@@ -337,12 +337,12 @@ test('VALIDATION_FAILED lists every fault', async () => {
 test('TOO_MANY_REQUESTS at once when too many passwords are waiting', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
-  // Each of somebody else, whose failures count for themselves.
+  // Each of another user, whose failures count separately.
   const { atOnce, later } = await flood(23, () => api.login(app.with({ ...user, username: unique('user') })));
-  for (const answer of later) expectError(answer, 401, 'INVALID_CREDENTIALS');
-  for (const answer of atOnce) {
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  for (const response of later) expectError(response, 401, 'INVALID_CREDENTIALS');
+  for (const response of atOnce) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
   expect((await api.login(app.with(user))).status).toBe(200);
 });

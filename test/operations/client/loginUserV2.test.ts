@@ -35,7 +35,7 @@ const send = (app: App, body: object | string, signing: Partial<Signing> = {}) =
   api.loginV2(...(signed(app, body, { at: clock.now(), ...signing }) as [string, Record<string, string>]));
 const login = (app: App, user: User, nonce?: string) => send(app, bodyOf(app, user, nonce));
 
-describe('answers', async () => {
+describe('responds', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
 
@@ -66,7 +66,7 @@ describe('answers', async () => {
     }
   });
 
-  test('with a signature of this nonce and this answer, under this secret', async () => {
+  test('with a signature of this nonce and this response, under this secret', async () => {
     const other = await newApp(api);
     const nonce = newNonce();
     const { body } = await login(app, user, nonce);
@@ -116,7 +116,7 @@ describe('the signature', async () => {
     expect((await send(app, body, { signature: sign(body).toUpperCase() })).status).toBe(200);
   });
 
-  test('is over the bytes as they are sent', async () => {
+  test('covers the bytes as they are sent', async () => {
     const body = bodyOf(app, user);
     const { nonce, ...rest } = body;
     const written = [
@@ -140,7 +140,7 @@ describe('the signature', async () => {
     }
   });
 
-  test('of text that is not ASCII is over its UTF-8', async () => {
+  test('of text that is not ASCII covers its UTF-8', async () => {
     const other = await newApp(api);
     const named = await newUser(api, other, { username: 'Ünïcode-🦊', password: 'pässwörd 🦊🦊' });
     expect((await login(other, named)).status).toBe(200);
@@ -171,9 +171,9 @@ describe('the signature', async () => {
       await send(absent, bodyOf(absent, user)),
       await send(other, bodyOf(app, user)),
     ];
-    for (const answer of wrong) {
-      expectError(answer, 401, 'INVALID_APP_CREDENTIALS');
-      expect(comparable(answer)).toEqual(comparable(wrong[0]!));
+    for (const response of wrong) {
+      expectError(response, 401, 'INVALID_APP_CREDENTIALS');
+      expect(comparable(response)).toEqual(comparable(wrong[0]!));
     }
     // None of them has spent the nonce.
     expect((await send(app, text)).status).toBe(200);
@@ -216,7 +216,7 @@ describe('the signature', async () => {
     expect((await api.loginV2(text, headers)).status).toBe(200);
   });
 
-  test('a secret in the body counts for nothing', async () => {
+  test('a secret in the body is ignored', async () => {
     const body = { ...bodyOf(app, user), secret: app.secret };
     expectError(await api.loginV2(body), 401, 'SIGNATURE_REQUIRED');
     expectError(await send(app, body, { signature: '0'.repeat(64) }), 401, 'INVALID_APP_CREDENTIALS');
@@ -237,9 +237,9 @@ describe('x-timestamp', async () => {
     async (milliseconds) => {
       const [text, headers] = signed(app, bodyOf(app, user), { at: clock.now(), ...off(milliseconds) });
       const server_time = clock.now().toISOString();
-      const answer = await api.loginV2(text, headers);
-      expectError(answer, 401, 'TIMESTAMP_OUT_OF_RANGE');
-      expect(answer.body).toMatchObject({ server_time });
+      const response = await api.loginV2(text, headers);
+      expectError(response, 401, 'TIMESTAMP_OUT_OF_RANGE');
+      expect(response.body).toMatchObject({ server_time });
       const legacy = await api.loginV2(text, { ...headers, accept: 'application/json' });
       expect(legacy.status).toBe(401);
       expect(legacy.body).toMatchObject({
@@ -269,16 +269,16 @@ describe('x-timestamp', async () => {
     '1'.repeat(16),
     '1795257814000.5',
   ])('TIMESTAMP_OUT_OF_RANGE for %j, or a refusal of it', async (timestamp) => {
-    const answer = await send(app, bodyOf(app, user), { timestamp });
-    expectError(answer, 401, 'TIMESTAMP_OUT_OF_RANGE');
+    const response = await send(app, bodyOf(app, user), { timestamp });
+    expectError(response, 401, 'TIMESTAMP_OUT_OF_RANGE');
     const present = await send(app, bodyOf(app, user), { timestamp: clock.now().toISOString() });
     expectError(present, 401, 'TIMESTAMP_OUT_OF_RANGE');
   });
 
-  test('is asked about after the signature: who cannot sign learns nothing', async () => {
-    const answer = await send(app, bodyOf(app, user), { signature: '0'.repeat(64), ...off(DAY) });
-    expectError(answer, 401, 'INVALID_APP_CREDENTIALS');
-    expect(answer.body).not.toHaveProperty('server_time');
+  test('is checked after the signature: a client that cannot sign learns nothing', async () => {
+    const response = await send(app, bodyOf(app, user), { signature: '0'.repeat(64), ...off(DAY) });
+    expectError(response, 401, 'INVALID_APP_CREDENTIALS');
+    expect(response.body).not.toHaveProperty('server_time');
   });
 });
 
@@ -311,12 +311,12 @@ describe('nonce', async () => {
 
   test('works once, however many come at the same time', async () => {
     const request = signed(app, bodyOf(app, user), { at: clock.now() });
-    const answers = await Promise.all(Array.from({ length: 12 }, () => api.loginV2(...request)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers) if (answer.status !== 200) expectError(answer, 401, 'NONCE_REUSED');
+    const responses = await Promise.all(Array.from({ length: 12 }, () => api.loginV2(...request)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const response of responses) if (response.status !== 200) expectError(response, 401, 'NONCE_REUSED');
   });
 
-  test('is spent whatever comes of the login, and by nothing that is refused before', async () => {
+  test('is spent by any result of the login, and by nothing that is refused before', async () => {
     const nonce = newNonce();
     const body = bodyOf(app, user, nonce);
     await send(app, body, { signature: '0'.repeat(64) });
@@ -333,7 +333,7 @@ describe('nonce', async () => {
     expect((await login(other, await newUser(api, other), nonce)).status).toBe(200);
   });
 
-  test('is compared as it stands', async () => {
+  test('is compared byte by byte', async () => {
     const nonce = newNonce().replace(/^./, 'a');
     expect((await login(app, user, nonce)).status).toBe(200);
     for (const other of [`${nonce} `, `A${nonce.slice(1)}`, `\u0430${nonce.slice(1)}`]) {
@@ -354,7 +354,7 @@ describe('nonce', async () => {
     expect((await login(own, owner, kept)).status).toBe(200);
     expect(await service.services.signatures.clearExpired()).toBeGreaterThanOrEqual(1);
     expect((await login(own, owner, cleared)).status).toBe(200);
-    // What works anew is remembered anew.
+    // A nonce that works again is stored again.
     expectError(await login(own, owner, kept), 401, 'NONCE_REUSED');
     const database = await connectTo(databaseUrl);
     const { rows } = await database.query<{ row: string }>('select n::text as row from nonces n');
@@ -393,7 +393,7 @@ describe('refusals come in this order', async () => {
     expectFaults(await send(app, body), '/username', '/password', '/hwid', '/nonce');
   });
 
-  test('an app_id that can be none is a fault of the body: nobody could have signed it', async () => {
+  test('an impossible app_id is a fault of the body: no client could have signed it', async () => {
     const members = ['/username', '/password', '/hwid', '/nonce'];
     const headers = ['header/x-signature', 'header/x-timestamp'];
     for (const app_id of [undefined, 7, null, {}]) {
@@ -428,14 +428,14 @@ describe('refusals come in this order', async () => {
   });
 });
 
-describe('refuses whom the v1 login refuses', async () => {
+describe('refuses the users that the v1 login refuses', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
 
   test('INVALID_CREDENTIALS is the same for an unknown user and a wrong password', async () => {
     const wrong = await login(app, { ...user, password: 'wrong' });
     expectError(wrong, 401, 'INVALID_CREDENTIALS');
-    const unknown = await login(app, { ...user, username: 'nobody' });
+    const unknown = await login(app, { ...user, username: 'unknown' });
     expect(comparable(unknown)).toEqual(comparable(wrong));
   });
 
@@ -459,20 +459,20 @@ describe('refuses whom the v1 login refuses', async () => {
 
   test('TOO_MANY_REQUESTS when too many passwords are waiting', async () => {
     const { atOnce, later } = await flood(9, () => login(app, { ...user, username: unique('user') }));
-    for (const answer of later) expectError(answer, 401, 'INVALID_CREDENTIALS');
-    for (const answer of atOnce) expectError(answer, 429, 'TOO_MANY_REQUESTS');
+    for (const response of later) expectError(response, 401, 'INVALID_CREDENTIALS');
+    for (const response of atOnce) expectError(response, 429, 'TOO_MANY_REQUESTS');
   });
 
-  test('a user of a licence key alone has no password', async () => {
+  test('a user with only a license key has no password', async () => {
     const own = await newApp(api);
     const [license_key] = (await own.keys(1)) as [string];
     const hwid = newHwid();
     const { body } = await api.loginWithLicense({ app_id: own.app_id, license_key, hwid });
     const { username } = (await api.verify({ app_id: own.app_id, token: body.token })).body;
     for (const password of ['', 'null', 'undefined', username!, license_key]) {
-      const answer = await login(own, { username: username!, password, hwid });
-      if (password === '') expectFaults(answer, '/password');
-      else expectError(answer, 401, 'INVALID_CREDENTIALS');
+      const response = await login(own, { username: username!, password, hwid });
+      if (password === '') expectFaults(response, '/password');
+      else expectError(response, 401, 'INVALID_CREDENTIALS');
     }
   });
 });

@@ -97,11 +97,11 @@ describe('an unused key', () => {
     const app = await newApp(api);
     const key = await newKey(app);
     const hwid = newHwid();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => login(app, key, hwid)));
-    expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(200));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => login(app, key, hwid)));
+    expect(responses.map(({ status }) => status)).toEqual(Array<number>(10).fill(200));
     expect(await usersOf(app)).toBe(1);
     const sessions = await Promise.all(
-      answers.map(({ body }) => api.verify({ app_id: app.app_id, token: body.token })),
+      responses.map(({ body }) => api.verify({ app_id: app.app_id, token: body.token })),
     );
     // A machine has one session: the last one.
     expect(sessions.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -112,13 +112,14 @@ describe('an unused key', () => {
   test('goes to one of several machines that log in at the same time', async () => {
     const app = await newApp(api);
     const key = await newKey(app);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => login(app, key, newHwid())));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(7).fill(403)]);
-    for (const answer of answers) if (answer.status === 403) expectError(answer, 403, 'HWID_MISMATCH');
+    const responses = await Promise.all(Array.from({ length: 8 }, () => login(app, key, newHwid())));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(7).fill(403)]);
+    for (const response of responses)
+      if (response.status === 403) expectError(response, 403, 'HWID_MISMATCH');
     expect(await usersOf(app)).toBe(1);
   });
 
-  test('of the developer’s plan without room gives QUOTA_EXCEEDED, and stays unspent', async () => {
+  test('of a developer with a full plan gives QUOTA_EXCEEDED, and stays unspent', async () => {
     const developer = await newDeveloper(api);
     await limitPlan(databaseUrl, developer, { users: 1 });
     const app = await newApp(api, developer);
@@ -166,7 +167,7 @@ describe('a key that is redeemed', () => {
     expect((await login(app, key, hwid)).status).toBe(200);
   });
 
-  test('of a user with a password logs that user in on its own machine, whatever hwid_lock says', async () => {
+  test('of a user with a password logs that user in on its own machine, regardless of hwid_lock', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const key = await newKey(app);
@@ -196,7 +197,7 @@ describe('a key that is redeemed', () => {
     expect((await api.login(app.with(user))).status).toBe(200);
   });
 
-  test('by a stranger for a user of another key lets nobody in on another machine, with the lock or without', async () => {
+  test('by a stranger for a user of another key fails on another machine, with the lock or without', async () => {
     const app = await newApp(api);
     const [own, foreign] = (await app.keys(2)) as [string, string];
     const hwid = newHwid();
@@ -211,7 +212,7 @@ describe('a key that is redeemed', () => {
     expect((await login(app, own, newHwid())).status).toBe(200);
   });
 
-  test('of a user with a password who is bound to no machine lets nobody in, and binds none', async () => {
+  test('of a user with a password but without a machine fails, and binds no machine', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const key = await newKey(app);
@@ -277,7 +278,7 @@ describe('LICENSE_NOT_FOUND', () => {
     const [unused, redeemed] = [await newKey(other), await newKey(other)];
     const hwid = newHwid();
     await login(other, redeemed, hwid);
-    const answers = [
+    const responses = [
       await login(app, unused, newHwid()),
       await login(app, redeemed, hwid),
       await login(app, 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA', newHwid()),
@@ -285,9 +286,9 @@ describe('LICENSE_NOT_FOUND', () => {
       await login(app, '🦊'.repeat(128), newHwid()),
       await login(app, 'a\u0000b', newHwid()),
     ];
-    for (const answer of answers) {
-      expectError(answer, 404, 'LICENSE_NOT_FOUND');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 404, 'LICENSE_NOT_FOUND');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
     expect(await usersOf(app)).toBe(0);
   });
@@ -342,7 +343,7 @@ describe('the application', () => {
   });
 });
 
-test('the answer is signed: over the nonce that was sent, or over none', async () => {
+test('the response is signed: over the nonce that was sent, or over none', async () => {
   const app = await newApp(api);
   const license_key = await newKey(app);
   const request = { app_id: app.app_id, license_key, hwid: newHwid() };

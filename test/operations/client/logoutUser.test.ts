@@ -31,13 +31,14 @@ test.each(['JWS', 'session id', 'JWE'])(
 test('works once, however many try at the same time', async () => {
   const app = await newApp(api);
   const { token, session_id } = await newSession(api, app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_each, index) =>
       api.logout({ app_id: app.app_id, token: index % 2 ? token : session_id }),
     ),
   );
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  for (const answer of answers) if (answer.status !== 200) expectError(answer, 401, 'SESSION_INVALID');
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+  for (const response of responses)
+    if (response.status !== 200) expectError(response, 401, 'SESSION_INVALID');
 });
 
 test('ends that session and no other', async () => {
@@ -68,15 +69,15 @@ test('SESSION_EXPIRED from 24 hours on', async () => {
 test('SESSION_INVALID for what is no session of this application, which stays untouched', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const { token } = await newSession(api, app);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     api.logout({ app_id: other.app_id, token }),
     api.logout({ app_id: 'app_unknown', token }),
     api.logout({ app_id: app.app_id, token: 'nonsense' }),
     api.logout({ app_id: app.app_id, token: app.token }),
   ]);
-  for (const answer of answers) {
-    expectError(answer, 401, 'SESSION_INVALID');
-    expect(comparable(answer)).toEqual(comparable(answers[0]));
+  for (const response of responses) {
+    expectError(response, 401, 'SESSION_INVALID');
+    expect(comparable(response)).toEqual(comparable(responses[0]));
   }
   expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
 });

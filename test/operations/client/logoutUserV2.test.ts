@@ -59,7 +59,7 @@ test('needs one of session_token and token, not both', async () => {
   expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
 });
 
-describe('the signature of the answer', () => {
+describe('the signature of the response', () => {
   test('is there when a nonce was sent, over that nonce', async () => {
     const app = await newApp(api);
     for (const how of ['signed', 'unsigned']) {
@@ -87,15 +87,15 @@ describe('the signature of the answer', () => {
 test('SESSION_INVALID for what is no session of this application, which stays untouched', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const { token } = await newSession(api, app);
-  const answers = [
+  const responses = [
     await api.logoutV2({ app_id: other.app_id, session_token: token }),
     await api.logoutV2({ app_id: 'app_unknown', session_token: token }),
     await api.logoutV2({ app_id: app.app_id, session_token: 'nonsense' }),
     await api.logoutV2(...sign(other, { app_id: other.app_id, session_token: token })),
   ];
-  for (const answer of answers) {
-    expectError(answer, 401, 'SESSION_INVALID');
-    expect(comparable(answer)).toEqual(comparable(answers[0]!));
+  for (const response of responses) {
+    expectError(response, 401, 'SESSION_INVALID');
+    expect(comparable(response)).toEqual(comparable(responses[0]!));
   }
   expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
 });
@@ -122,16 +122,16 @@ test('SIGNATURE_REQUIRED leaves the session alive', async () => {
 });
 
 describe.each(['paused', 'disabled'] as const)('of an application that is %s', (status) => {
-  test.each(['without', 'with'])('does what it answers, %s a nonce', async (how) => {
+  test.each(['without', 'with'])('does what it reports, %s a nonce', async (how) => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await app.patch({ status, pause_sessions: true });
     const request = { app_id: app.app_id, session_token: token };
-    const answer = await api.logoutV2({ ...request, ...(how === 'with' && { nonce: newNonce() }) });
+    const response = await api.logoutV2({ ...request, ...(how === 'with' && { nonce: newNonce() }) });
     await app.patch({ status: 'active' });
     const ended = (await api.verify({ app_id: app.app_id, token })).status === 401;
-    expect(ended).toBe(answer.status === 200);
-    if (status === 'paused' || how === 'without') expect(answer.status).toBe(200);
+    expect(ended).toBe(response.status === 200);
+    if (status === 'paused' || how === 'without') expect(response.status).toBe(200);
   });
 });
 

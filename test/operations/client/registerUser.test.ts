@@ -82,7 +82,7 @@ test('usernames are unique in an application, not between applications', async (
   expect((await api.login(app.with(user))).status).toBe(200);
 });
 
-describe('with a licence key', () => {
+describe('with a license key', () => {
   test('begins with its subscription', async () => {
     const other = await newApp(api, developer);
     const [license_key] = await other.keys(1, 'Pro', 30);
@@ -106,8 +106,8 @@ describe('with a licence key', () => {
     const { username } = await newUser(api, other);
     await api.activate(other.with({ username, license_key: used! }));
     for (const license_key of [fresh!, used!, 'nonsense']) {
-      const answer = await api.register(other.with(account({ username, license_key })));
-      expectError(answer, 409, 'USERNAME_TAKEN');
+      const response = await api.register(other.with(account({ username, license_key })));
+      expectError(response, 409, 'USERNAME_TAKEN');
     }
     expect((await api.register(other.with(account({ license_key: fresh! })))).status).toBe(201);
   });
@@ -116,7 +116,7 @@ describe('with a licence key', () => {
     const [own, stranger] = [await newApp(api, developer), await newApp(api, developer)];
     const [used, banned, paused] = await own.keys(3);
     const [foreign] = await stranger.keys(1);
-    const late = await api.post<components['schemas']['CreatedLicenses']>(
+    const late = await api.post<components['schemas']['CreateLicensesResult']>(
       `/api/v2/dev/apps/${own.app_id}/licenses`,
       { amount: 1, duration_days: 1, tier: 'Pro', redeem_by: inDays(clock, -1 / DAY) },
       { token: own.token },
@@ -151,27 +151,27 @@ describe('with a licence key', () => {
   test('one key, many at once: one account', async () => {
     const other = await newApp(api, developer);
     const [license_key] = await other.keys(1);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => api.register(other.with(account({ license_key })))),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
     expect(await users(other)).toBe(1);
   });
 });
 
 test('one username, many at once: one account', async () => {
   const other = await newApp(api, developer);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['ada', 'ADA', 'Ada', ' ada', 'aDa', 'adA', 'ａｄａ', 'ada '].map((username) =>
       api.register(other.with(account({ username }))),
     ),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
   expect(await users(other)).toBe(1);
 });
 
 describe('QUOTA_EXCEEDED', () => {
-  test('when the plan has no room: neither an account nor a spent key', async () => {
+  test('when the plan is full: neither an account nor a spent key', async () => {
     const own = await newDeveloper(api);
     const full = await newApp(api, own);
     await limitPlan(databaseUrl, own, { users: 1 });
@@ -190,8 +190,8 @@ describe('QUOTA_EXCEEDED', () => {
     const own = await newDeveloper(api);
     const full = await newApp(api, own);
     await limitPlan(databaseUrl, own, { users: 3 });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => api.register(full.with(account()))));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => api.register(full.with(account()))));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
     expect(await users(full)).toBe(3);
   });
 });
@@ -228,7 +228,7 @@ describe('usernames', async () => {
     ['white space at the ends', 'turing', '\u2003 turing\u3000'],
     ['white space inside', 'alan turing', 'alan\u00a0turing'],
     ['ypogegrammeni', 'ᾳ', 'ΑΙ'],
-  ])('are the same account after normalisation: %s', async (_what, first, second) => {
+  ])('are the same account after normalization: %s', async (_what, first, second) => {
     const user = account({ username: first });
     expect((await api.register(own.with(user))).status).toBe(201);
     expectError(await api.register(own.with(account({ username: second }))), 409, 'USERNAME_TAKEN');
@@ -261,15 +261,17 @@ describe('usernames', async () => {
     const user = account({ username: first });
     expect((await api.register(own.with(user))).status).toBe(201);
     expectError(await api.register(own.with(account({ username: second }))), 409, 'USERNAME_TAKEN');
-    // It is a name of nobody: no account is reached by what it looks like.
+    // No user has this name: a look-alike reaches no account.
     expectError(await api.login(own.with({ ...user, username: second })), 401, 'INVALID_CREDENTIALS');
   });
 
   test('one look, many at once: one account', async () => {
     const app = await newApp(api, developer);
     const names = ['admin', 'аdmin', 'admіn', 'аdmіn', 'ɑdmin', 'admin'];
-    const answers = await Promise.all(names.map((username) => api.register(app.with(account({ username })))));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    const responses = await Promise.all(
+      names.map((username) => api.register(app.with(account({ username })))),
+    );
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
   });
 
   test.each([
@@ -321,8 +323,8 @@ describe('usernames', async () => {
     ['nothing', ''],
     ['white space only', ' \u3000\u00a0'],
     ['65 characters', 'a'.repeat(65)],
-    ['more than 64 after normalisation', 'ß'.repeat(33)],
-    ['far more than 64 after normalisation', 'ﷺ'.repeat(64)],
+    ['more than 64 after normalization', 'ß'.repeat(33)],
+    ['far more than 64 after normalization', 'ﷺ'.repeat(64)],
   ] as [string, string, number?][])('are refused with %s', async (_what, username, atLogin = 400) => {
     expectFaults(await api.register(own.with(account({ username }))), '/username');
     const login = await api.login(own.with(account({ username })));
@@ -342,7 +344,7 @@ describe('usernames', async () => {
   test.each([
     ['letters', 'a'.repeat(64)],
     ['characters outside the BMP', '🦊'.repeat(64)],
-    ['characters that normalise to fewer', 'e\u0301'.repeat(32)],
+    ['characters that normalize to fewer', 'e\u0301'.repeat(32)],
   ])('have up to 64 characters: %s', async (_what, username) => {
     expect((await api.register(own.with(account({ username })))).status).toBe(201);
   });
@@ -350,8 +352,8 @@ describe('usernames', async () => {
 
 describe('passwords', () => {
   test.each(['1234567', 'p'.repeat(129), '', 12345678])('are refused: %j', async (password) => {
-    const answer = await api.post('/api/v1/client/register', app.with(account({ password })));
-    expectFaults(answer, '/password');
+    const response = await api.post('/api/v1/client/register', app.with(account({ password })));
+    expectFaults(response, '/password');
   });
 
   test.each([
@@ -393,9 +395,9 @@ test('hardware identifiers have 1 to 256 printable characters and count whole', 
 });
 
 test('VALIDATION_FAILED lists every fault', async () => {
-  const answer = await api.post('/api/v1/client/register', { email: 'nobody', license_key: '' });
+  const response = await api.post('/api/v1/client/register', { email: 'unknown', license_key: '' });
   expectFaults(
-    answer,
+    response,
     ...['app_id', 'secret', 'username', 'password', 'hwid', 'email', 'license_key'].map((name) => `/${name}`),
   );
 });
@@ -404,9 +406,9 @@ test('TOO_MANY_REQUESTS with Retry-After when too many hashes are waiting, and n
   const other = await newApp(api, developer);
   const { atOnce, later } = await flood(23, () => api.register(other.with(account())));
   for (const { status } of later) expect(status).toBe(201);
-  for (const answer of atOnce) {
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  for (const response of atOnce) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
   expect(await users(other)).toBe(later.length);
 });

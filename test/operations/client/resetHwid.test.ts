@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import type { Answer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { ban, newApp, newHwid, newNonce, signed, unique, type App } from '../../support/fixtures.ts';
 import { flood } from '../../support/hashing.ts';
@@ -15,7 +15,7 @@ type Result = components['schemas']['ResetHwidResult'] & { code?: string; retry_
 const service = await startTestService({}, { hashing: 'each' });
 const { api, clock } = service;
 
-const send = (body: object | string, headers: Record<string, string> = {}): Promise<Answer<Result>> =>
+const send = (body: object | string, headers: Record<string, string> = {}): Promise<ApiResponse<Result>> =>
   api.call('POST', '/api/v2/client/reset-hwid', body, { headers });
 const reset = ({ app_id }: App, { username, password }: { username: string; password: string }, more = {}) =>
   send({ app_id, username, password, ...more });
@@ -75,7 +75,7 @@ describe('HWID_RESET_TOO_SOON', () => {
     expect((await reset(app, user)).body.next_reset_at).toBe(inDays(clock, 7));
   });
 
-  test('is told to nobody who does not know the password', async () => {
+  test('is not revealed without the password', async () => {
     const app = await newApp(api);
     const user = await registered(api, app);
     await reset(app, user);
@@ -159,7 +159,7 @@ describe('signatures', () => {
     expectError(await send(...late), 401, 'TIMESTAMP_OUT_OF_RANGE');
   });
 
-  test('an unsigned request with a nonce gets a signed answer', async () => {
+  test('an unsigned request with a nonce gets a signed response', async () => {
     const app = await newApp(api);
     const user = await registered(api, app);
     const nonce = newNonce();
@@ -189,8 +189,8 @@ test('TOO_MANY_REQUESTS while too many passwords wait', async () => {
   const user = await registered(api, app);
   const wrong = () => reset(app, { username: unique('user'), password: user.password });
   const { atOnce, later } = await flood(1, wrong);
-  for (const answer of atOnce) expectError(answer, 429, 'TOO_MANY_REQUESTS');
-  for (const answer of later) expectError(answer, 401, 'INVALID_CREDENTIALS');
+  for (const response of atOnce) expectError(response, 429, 'TOO_MANY_REQUESTS');
+  for (const response of later) expectError(response, 401, 'INVALID_CREDENTIALS');
 });
 
 test('VALIDATION_FAILED', async () => {

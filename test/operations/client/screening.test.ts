@@ -30,7 +30,7 @@ describe('block_vpn', () => {
     expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
   });
 
-  test('does not keep anybody from ending a session', async () => {
+  test('does not keep users from ending a session', async () => {
     const app = await newApp(api);
     const { encryptedToken } = await newGuest(service, app);
     await app.patch({ block_vpn: true });
@@ -53,18 +53,18 @@ describe('block_vpn', () => {
     }
   });
 
-  test('shows nothing of accounts: the answer is the same whatever name and password are', async () => {
+  test('shows nothing of accounts: the response is the same for any name and password', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     await app.patch({ block_vpn: true });
-    const answers = [
+    const responses = [
       await api.login(app.with(user)),
       await api.login(app.with({ ...user, password: 'wrong' })),
-      await api.login(app.with({ ...user, username: 'nobody', hwid: newHwid() })),
+      await api.login(app.with({ ...user, username: 'unknown', hwid: newHwid() })),
     ];
-    for (const answer of answers) {
-      expectError(answer, 403, 'VPN_BLOCKED');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 403, 'VPN_BLOCKED');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
   });
 
@@ -112,7 +112,7 @@ describe('block_vpn', () => {
     ['no list', {}],
     ['a list that is not there', { VPN_NETWORKS: join(folder, 'missing.txt') }],
   ] as [string, Record<string, string>][])('with %s', (_what, settings) => {
-    test('lets everybody in, or nobody under vpn_fail_closed', async () => {
+    test('admits everyone, or no one under vpn_fail_closed', async () => {
       const node = await startTestService({ DATABASE_URL: databaseUrl, ...settings });
       const app = await newApp(api);
       const guests = await guestsOf(node, app);
@@ -168,7 +168,7 @@ describe('disabled', () => {
 });
 
 describe('require_signatures', () => {
-  test('is for whatever comes without the secret', async () => {
+  test('applies to every request without the secret', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ require_signatures: true });
@@ -183,12 +183,12 @@ describe('require_signatures', () => {
 });
 
 describe('require_subscription', () => {
-  test('is asked for at every login and verification alike', async () => {
+  test('is required at every login and verification alike', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ require_subscription: true });
     expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
-    // Nobody's subscription is left; the sessions are.
+    // No user has a subscription left; the sessions exist.
     const database = await connectTo(databaseUrl);
     await database.query(
       'delete from subscriptions where user_id in (select user_id from users where app_id = $1)',

@@ -85,7 +85,7 @@ describe('the stream ends with the session', () => {
     }
   });
 
-  test('a ban of another network touches nobody', async () => {
+  test('a ban of another network affects no one', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const stream = await follow(api, PATH, session.token);
@@ -109,10 +109,10 @@ describe('the stream ends with the session', () => {
     const app = await newApp(api);
     await app.patch({ require_subscription: true });
     const { license_id, user } = await redeemed(api, app);
-    const { user: neighbour } = await redeemed(api, app);
+    const { user: neighbor } = await redeemed(api, app);
     const stream = await follow(api, PATH, (await api.login(app.with(user))).body.token);
-    const bystander = await follow(api, PATH, (await api.login(app.with(neighbour))).body.token);
-    await licensesOf(api, app).transfer(license_id, neighbour.username);
+    const bystander = await follow(api, PATH, (await api.login(app.with(neighbor))).body.token);
+    await licensesOf(api, app).transfer(license_id, neighbor.username);
     expect(await stream.ended).toBe('end');
     expect(stream.events.map(({ type }) => type)).toEqual(['user.subscription_reduced', 'session.refused']);
     expect(stream.events.at(-1)!.data.data).toEqual({ code: 'SUBSCRIPTION_EXPIRED' });
@@ -156,7 +156,7 @@ describe('the stream ends with the session', () => {
     expect(stream.events.map(({ type }) => type)).toEqual([`application.${how}`]);
   });
 
-  test('a pause is told and ends nothing, unless sessions are paused too', async () => {
+  test('a pause is announced and ends nothing, unless sessions are paused too', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const stream = await follow(api, PATH, session.token);
@@ -194,7 +194,7 @@ describe('a client that comes back', () => {
     expect(third.events.slice(0, 2)).toEqual(second.events.slice(1));
   });
 
-  test('is told when its last event is not known, and goes on with now', async () => {
+  test('learns when its last event is unknown, and continues with new events', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ name: 'before' });
@@ -291,23 +291,23 @@ describe('who gets no stream', () => {
 
   test('an unsuitable Last-Event-ID', async () => {
     const session = await newSession(api, await newApp(api));
-    const answer = await call(session.token, { 'last-event-id': 'x'.repeat(65) });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    const response = await call(session.token, { 'last-event-id': 'x'.repeat(65) });
+    expect(response).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
   });
 });
 
-test('HEAD answers and holds nothing', async () => {
+test('HEAD responds and keeps no connection', async () => {
   const session = await newSession(api, await newApp(api));
   const before = service.services.realtime.connected().streams;
   for (let n = 0; n < 12; n += 1) {
-    const answer = await api.call('HEAD', PATH, undefined, { token: session.token });
-    expect(answer).toMatchObject({ status: 200, body: undefined });
-    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    const response = await api.call('HEAD', PATH, undefined, { token: session.token });
+    expect(response).toMatchObject({ status: 200, body: undefined });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
   }
   await expect.poll(() => service.services.realtime.connected().streams).toBeLessThanOrEqual(before);
 });
 
-test('a user who is registered later is told of nothing before', async () => {
+test('a user who is registered later receives no earlier events', async () => {
   const app = await newApp(api);
   await app.patch({ name: 'before' });
   await published(service);

@@ -25,9 +25,9 @@ test('every form of handle is accepted, with and without the machine', async () 
   const app = await newApp(api);
   for (const { form, token, owner } of await everyForm(app)) {
     for (const hwid of [owner.hwid, undefined]) {
-      const answer = await api.verify({ app_id: app.app_id, token, ...(hwid && { hwid }) });
-      expect(answer.status, form).toBe(200);
-      expect(answer.body, form).toEqual({
+      const response = await api.verify({ app_id: app.app_id, token, ...(hwid && { hwid }) });
+      expect(response.status, form).toBe(200);
+      expect(response.body, form).toEqual({
         status: 'success',
         valid: true,
         user_id: expect.stringMatching(/^usr_/),
@@ -58,7 +58,7 @@ test('a session is valid for 24 hours, to the millisecond', async () => {
   for (const { token } of handles) expectError(await verify(token), 401, 'SESSION_EXPIRED');
 });
 
-test('an expired session is told apart for a week, then forgotten', async () => {
+test('an expired session is distinguished for a week, then forgotten', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   const verify = () => api.verify({ app_id: app.app_id, token });
@@ -76,7 +76,7 @@ describe('SESSION_INVALID', () => {
     const { token, session_id } = await newSession(api, app);
     const [header, claims, signature] = token.split('.') as [string, string, string];
     const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
-    const answers = [];
+    const responses = [];
     for (const [app_id, handle] of [
       [other.app_id, token],
       [other.app_id, session_id],
@@ -100,11 +100,11 @@ describe('SESSION_INVALID', () => {
       [app.app_id, '\u0000'.repeat(22)],
       [app.app_id, 'ü'.repeat(22)],
     ]) {
-      answers.push(await api.verify({ app_id: app_id!, token: handle! }));
+      responses.push(await api.verify({ app_id: app_id!, token: handle! }));
     }
-    for (const answer of answers) {
-      expectError(answer, 401, 'SESSION_INVALID');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 401, 'SESSION_INVALID');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
     expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
   });
@@ -112,13 +112,13 @@ describe('SESSION_INVALID', () => {
   test('for every token with one character changed', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [...token].map((character, at) => {
         const mutated = token.slice(0, at) + (character === 'A' ? 'B' : 'A') + token.slice(at + 1);
         return api.verify({ app_id: app.app_id, token: mutated });
       }),
     );
-    expect([...new Set(answers.map(({ status }) => status))]).toEqual([401]);
+    expect([...new Set(responses.map(({ status }) => status))]).toEqual([401]);
   });
 
   test('at once when the session or the application is gone', async () => {
@@ -134,9 +134,9 @@ describe('hardware', () => {
     const app = await newApp(api);
     for (const { form, token, owner } of await everyForm(app)) {
       for (const hwid of [newHwid(), `${owner.hwid}0`, owner.hwid.slice(0, -1), owner.hwid.toUpperCase()]) {
-        const answer = await api.verify({ app_id: app.app_id, token, hwid });
+        const response = await api.verify({ app_id: app.app_id, token, hwid });
         if (hwid === owner.hwid) continue;
-        expect({ form, status: answer.status, code: answer.body.code }).toEqual({
+        expect({ form, status: response.status, code: response.body.code }).toEqual({
           form,
           status: 403,
           code: 'HWID_MISMATCH',
@@ -152,11 +152,11 @@ describe('hardware', () => {
     expect((await api.verify({ app_id: app.app_id, token, hwid: newHwid() })).status).toBe(200);
   });
 
-  test('is not asked of a session that is none, or of another application', async () => {
+  test('is not required of an invalid session, or of another application', async () => {
     const [app, other] = [await newApp(api), await newApp(api)];
     const { token } = await newSession(api, app);
-    const answer = await api.verify({ app_id: other.app_id, token, hwid: newHwid() });
-    expectError(answer, 401, 'SESSION_INVALID');
+    const response = await api.verify({ app_id: other.app_id, token, hwid: newHwid() });
+    expectError(response, 401, 'SESSION_INVALID');
   });
 
   test('is that of the session, not that of the account', async () => {
@@ -248,8 +248,8 @@ describe('subscription', () => {
     const [key] = await app.keys(1, 'Pro', null);
     const { token, owner } = await newSession(api, app);
     await api.activate(app.with({ username: owner.username, license_key: key! }));
-    const answer = await api.verify({ app_id: app.app_id, token });
-    expect(subscription(answer)).toEqual(['active', 'Pro', '9999-12-31T23:59:59.999Z']);
+    const response = await api.verify({ app_id: app.app_id, token });
+    expect(subscription(response)).toEqual(['active', 'Pro', '9999-12-31T23:59:59.999Z']);
   });
 
   test('SUBSCRIPTION_EXPIRED under require_subscription, for none and for an expired one', async () => {
@@ -272,7 +272,7 @@ describe('subscription', () => {
   });
 });
 
-test('many at once get each its own answer', async () => {
+test('many at once get each its own response', async () => {
   const app = await newApp(api);
   await app.patch({ max_sessions: 1000 });
   const user = await newUser(api, app);
@@ -294,9 +294,9 @@ test('many at once get each its own answer', async () => {
     }
   });
   const handles = made.flatMap(({ token, sessionId }, index) => [token, sessionId, `no session ${index}`]);
-  const answers = await Promise.all(handles.map((token) => api.verify({ app_id: app.app_id, token })));
+  const responses = await Promise.all(handles.map((token) => api.verify({ app_id: app.app_id, token })));
   for (const [index, session] of made.entries()) {
-    const [byToken, byId, byNothing] = answers.slice(index * 3);
+    const [byToken, byId, byNothing] = responses.slice(index * 3);
     expect(byToken!.body.expiry).toBe(session.expiresAt.toISOString());
     expect(byId!.body.expiry).toBe(session.expiresAt.toISOString());
     expect(byNothing!.status).toBe(401);

@@ -11,7 +11,7 @@ const { api, clock } = service;
 
 const sign = (app: App, body: object) => signed(app, body, { at: clock.now() });
 
-test('answers as v1 does, for every form of handle', async () => {
+test('responds as v1 does, for every form of handle', async () => {
   const app = await newApp(api);
   const [license_key] = (await app.keys(1, 'Pro', 30)) as [string];
   const user = await newUser(api, app, { license_key } as object);
@@ -39,7 +39,7 @@ test('answers as v1 does, for every form of handle', async () => {
   }
 });
 
-describe('the signature of the answer', async () => {
+describe('the signature of the response', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   const request = { app_id: app.app_id, token };
@@ -56,7 +56,7 @@ describe('the signature of the answer', async () => {
     }
   });
 
-  test('is not there without a nonce: it would be good for every answer', async () => {
+  test('is absent without a nonce: it would be valid for every request', async () => {
     expect((await api.verifyV2(request)).body).not.toHaveProperty('signature');
     expect((await api.verifyV2(...sign(app, request))).body).not.toHaveProperty('signature');
   });
@@ -66,7 +66,7 @@ describe('refuses what v1 refuses', () => {
   test('SESSION_INVALID is the same for everything that is not a live session of this application', async () => {
     const [app, other] = [await newApp(api), await newApp(api)];
     const { token } = await newSession(api, app);
-    const answers = [
+    const responses = [
       await api.verifyV2({ app_id: other.app_id, token }),
       await api.verifyV2({ app_id: 'app_unknown', token }),
       await api.verifyV2({ app_id: app.app_id, token: `${token}x` }),
@@ -75,9 +75,9 @@ describe('refuses what v1 refuses', () => {
       await api.verifyV2(...sign(other, { app_id: other.app_id, token })),
       await api.verifyV2({ app_id: other.app_id, token, nonce: newNonce() }),
     ];
-    for (const answer of answers) {
-      expectError(answer, 401, 'SESSION_INVALID');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 401, 'SESSION_INVALID');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
   });
 
@@ -128,7 +128,7 @@ describe('refuses what v1 refuses', () => {
   });
 });
 
-test('a nonce of a signed request is spent, whatever comes of it', async () => {
+test('a nonce of a signed request is spent by any result', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   const nonce = newNonce();
@@ -138,7 +138,7 @@ test('a nonce of a signed request is spent, whatever comes of it', async () => {
   expectError(await api.verifyV2(...sign(app, { app_id: app.app_id, token, nonce })), 401, 'NONCE_REUSED');
 });
 
-test('SIGNATURE_REQUIRED tells nobody whether there is a session', async () => {
+test('SIGNATURE_REQUIRED does not reveal whether a session exists', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   await app.patch({ require_signatures: true });

@@ -17,7 +17,7 @@ const { service, second } = await startTwoServices();
 const { api, baseUrl } = service;
 const NEXT = 'a new password';
 
-test('the new password counts; the other sessions have ended, this one and API tokens go on', async () => {
+test('the new password counts; the other sessions have ended, this one and API tokens continue', async () => {
   const developer = await newDeveloper(api);
   const { email, password, token } = developer;
   const { body: other } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
@@ -42,22 +42,22 @@ test('an API token may, which ends every session', async () => {
   expect([await meStatus(api, developer.token), await meStatus(api, apiToken)]).toEqual([401, 200]);
 });
 
-test('a link that was mailed before is over', async () => {
+test('a link that was mailed before has ended', async () => {
   const { email, password, token } = await newDeveloper(api);
   const reset = await newResetToken(service, email);
   await changePassword(api, token, password, NEXT);
-  const answer = await completeReset(api, { token: reset, password: 'a third password' });
-  expectError(answer, 401, 'INVALID_RESET_TOKEN');
+  const response = await completeReset(api, { token: reset, password: 'a third password' });
+  expectError(response, 401, 'INVALID_RESET_TOKEN');
 });
 
 test('of many at once with the same password one wins, and its session is the only one', async () => {
   const { email, password, token } = await newDeveloper(api);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
       changePassword(n % 2 === 0 ? api : second.api, token, password, `password number ${n}`),
     ),
   );
-  const winners = answers.flatMap(({ status }, n) => (status === 200 ? [n] : []));
+  const winners = responses.flatMap(({ status }, n) => (status === 200 ? [n] : []));
   expect(winners.length).toBeGreaterThan(0);
   const opens = await Promise.all(winners.map((n) => loginStatus(api, email, `password number ${n}`)));
   expect(opens.filter((status) => status === 200)).toHaveLength(1);
@@ -90,7 +90,7 @@ test('DELEGATED_CREDENTIAL for clients and agents, even with the password', asyn
   }
 });
 
-test('VALIDATION_FAILED for a new one that is none', async () => {
+test('VALIDATION_FAILED for an invalid new one', async () => {
   const { password, token } = await newDeveloper(api);
   for (const next of ['', 'short', 'x'.repeat(129)]) {
     expectFaults(await changePassword(api, token, password, next), '/new_password');

@@ -11,7 +11,7 @@ const { api, baseUrl } = service;
 const endSessions = (token: string | undefined) =>
   api.call('DELETE', '/api/v2/dev/sessions', undefined, { token });
 
-test('ends every other session of the developer on every node, and nobody elseâ€™s', async () => {
+test('ends every other session of the developer on every node, and no others', async () => {
   const developer = await newDeveloper(api);
   const stranger = await newDeveloper(api);
   const { email, password } = developer;
@@ -35,14 +35,14 @@ test('ends every other session of the developer on every node, and nobody elseâ€
   ]);
 });
 
-test('signs browsers out; what clients were allowed goes on', async () => {
+test('signs browsers out; authorizations of clients continue', async () => {
   const developer = await newDeveloper(api);
   const registered = await newClient(api, await newDeveloper(api));
   const { browser, redeem } = await authorize(baseUrl, developer, registered);
   const { access_token } = await redeem();
   expect((await endSessions(developer.token)).status).toBe(200);
   expect(await meStatus(api, access_token)).toBe(200);
-  // Nobody is signed in, so the error is not sent to the client but shown with a link to it.
+  // No one is signed in, so the error is not sent to the client but shown with a link to it.
   const silent = authorize(baseUrl, developer, registered, { prompt: 'none' }, browser);
   await expect(silent).rejects.toThrow('error=login_required');
 });

@@ -19,7 +19,7 @@ test('shows the account as it was registered, and that nothing is used', async (
     password: 'a developer password',
     name: 'Grace ✨',
   };
-  const { body: session } = await api.post<components['schemas']['DeveloperSession']>(
+  const { body: session } = await api.post<components['schemas']['DeveloperSessionResult']>(
     '/api/v2/dev/register',
     account,
   );
@@ -62,7 +62,7 @@ test('counts applications, and users of the fullest one', async () => {
   expect((await me(developer.token)).body.name).toBeNull();
 });
 
-test('counts licence keys where the plan limits them, also those that were deleted', async () => {
+test('counts license keys where the plan limits them, also those that were deleted', async () => {
   const developer = await newDeveloper(api);
   await limitPlan(databaseUrl, developer, { licenses: 5 });
   const app = await newApp(api, developer);
@@ -72,7 +72,7 @@ test('counts licence keys where the plan limits them, also those that were delet
   expect((await me(developer.token)).body.quotas.licenses).toEqual({ limit: 5, used: 3 });
 });
 
-test('says until when applications go on after a paid plan has ended', async () => {
+test('says until when applications continue after a paid plan has ended', async () => {
   const developer = await newDeveloper(api);
   const opened = await openCheckout(api, developer, await sellPlan(api, { period: 'lifetime' }));
   const settle = (...facts: Parameters<typeof services.settlement.settle>[0]) =>
@@ -89,7 +89,7 @@ test('says until when applications go on after a paid plan has ended', async () 
   });
 });
 
-test('tells an API token what it is and may do', async () => {
+test('describes the calling API token and its scopes', async () => {
   const developer = await newDeveloper(api);
   const { token_id, token } = await newApiToken(api, developer, ['read', 'write']);
   expect((await me(token)).body).toMatchObject({

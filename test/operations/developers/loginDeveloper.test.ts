@@ -10,10 +10,10 @@ import { inDays } from '../support/journeys.ts';
 const { api, clock, services } = await startTestService({}, { hashing: 'each' });
 
 const login = (body: object) =>
-  api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/login', body);
+  api.post<components['schemas']['DeveloperSessionResult']>('/api/v2/dev/login', body);
 const apps = (token: string) => api.call('GET', '/api/v2/dev/apps', undefined, { token });
 
-test('answers with a new token of 24 hours beside those that live', async () => {
+test('returns a new token of 24 hours, and keeps live ones', async () => {
   const developer = await newDeveloper(api);
   clock.advance(DAY / 2);
   const { status, body } = await login(developer);
@@ -46,7 +46,7 @@ test('finds the account by every case of the address', async () => {
 test('INVALID_CREDENTIALS is the same for an unknown address and a wrong password', async () => {
   const { email, password } = await newDeveloper(api);
   const wrong = await login({ email, password: `${password}!` });
-  const unknown = await login({ email: 'nobody@example.com', password });
+  const unknown = await login({ email: 'unknown@example.com', password });
   expectError(wrong, 401, 'INVALID_CREDENTIALS');
   expect(comparable(unknown)).toEqual(comparable(wrong));
   expect([...unknown.headers.keys()]).toEqual([...wrong.headers.keys()]);
@@ -54,20 +54,20 @@ test('INVALID_CREDENTIALS is the same for an unknown address and a wrong passwor
 
 test('VALIDATION_FAILED lists every fault', async () => {
   expectFaults(await login({}), '/email', '/password');
-  expectFaults(await login({ email: 'nobody', password: '' }), '/email', '/password');
+  expectFaults(await login({ email: 'unknown', password: '' }), '/email', '/password');
   expectFaults(await login({ email: 'a@b.de', password: 'p'.repeat(129) }), '/password');
 });
 
 test('TOO_MANY_REQUESTS with Retry-After when too many passwords are waiting', async () => {
   const developer = await newDeveloper(api);
   const { atOnce, later } = await flood(13, () =>
-    // Each of somebody else, whose failures count for themselves.
-    login({ ...developer, email: `${unique('nobody')}@example.com` }),
+    // Each of another developer, whose failures count separately.
+    login({ ...developer, email: `${unique('unknown')}@example.com` }),
   );
-  for (const answer of later) expectError(answer, 401, 'INVALID_CREDENTIALS');
-  for (const answer of atOnce) {
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  for (const response of later) expectError(response, 401, 'INVALID_CREDENTIALS');
+  for (const response of atOnce) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
   expect((await login(developer)).status).toBe(200);
 });

@@ -16,14 +16,14 @@ const me = async (token: string, at = api) =>
 
 async function login(account: { email: string; password: string }): Promise<string> {
   const { email, password } = account;
-  const answer = await api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/login', {
+  const response = await api.post<components['schemas']['DeveloperSessionResult']>('/api/v2/dev/login', {
     email,
     password,
   });
-  return answer.body.token;
+  return response.body.token;
 }
 
-test('the token is invalid on every node when the answer arrives, and no other one', async () => {
+test('the token is invalid on every node when the response arrives, and no other one', async () => {
   const developer = await newDeveloper(api);
   const other = await login(developer);
   // Both nodes have seen it.
@@ -37,10 +37,10 @@ test('the token is invalid on every node when the answer arrives, and no other o
 
 test('of many at once over two nodes one ends it', async () => {
   const { token } = await newDeveloper(api);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) => logout(token, n % 2 === 0 ? api : second.api)),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(401)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(401)]);
 });
 
 describe('an API token revokes itself', () => {

@@ -18,7 +18,7 @@ const { service, second } = await startTwoServices();
 const { api } = service;
 const password = 'a new password';
 
-/** Begins one thing after the other, each while all before it wait for the account, and lets them go on. */
+/** Begins one thing after the other, each while all before it wait for the account, and releases them. */
 async function inTurn<Result>(
   { developerId }: Pick<Developer, 'developerId'>,
   works: readonly (() => Promise<Result>)[],
@@ -38,7 +38,7 @@ async function inTurn<Result>(
   return Promise.all(begun);
 }
 
-test('whoever changes the password with the one that was just replaced does not win', async () => {
+test('a change with the password that was just replaced fails', async () => {
   const developer = await newDeveloper(api);
   const { email, token } = developer;
   const reset = await newResetToken(service, email);
@@ -52,7 +52,7 @@ test('whoever changes the password with the one that was just replaced does not 
   expect(await meStatus(api, token)).toBe(401);
 });
 
-test('a session that has just ended signs nobody out', async () => {
+test('a session that has just ended signs no one out', async () => {
   const developer = await newDeveloper(api);
   const reset = await newResetToken(service, developer.email);
   const [replaced, ended] = await inTurn(developer, [
@@ -115,7 +115,7 @@ describe('what is made while everything that acts for the account is ended', () 
   });
 });
 
-test('whoever confirms an agent with the password that was just replaced is denied', async () => {
+test('confirming an agent with the password that was just replaced is denied', async () => {
   const developer = await newDeveloper(api);
   await registerEmail(api, developer.email);
   const page = await pageFor(service, developer.email);
@@ -127,7 +127,7 @@ test('whoever confirms an agent with the password that was just replaced is deni
   expect([replaced!.status, confirmed!.status]).toEqual([200, 422]);
 });
 
-test('whoever lets an agent in by the word of an issuer is not locked out by a reset that waits for him', async () => {
+test("authorizing an issuer's agent does not deadlock with a waiting password reset", async () => {
   const { email, developerId } = await newDeveloper(api);
   const reset = await newResetToken(service, email);
   const database = await connectTo(service.databaseUrl);
@@ -141,7 +141,7 @@ test('whoever lets an agent in by the word of an issuer is not locked out by a r
   const waiting = `select from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
   await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
-  // As somebody does who completes a claim.
+  // As a claim does.
   const note = 'select from developers where developer_id = $1 for no key update nowait';
   expect((await database.query(note, [developerId])).rowCount).toBe(1);
   await database.query('commit');

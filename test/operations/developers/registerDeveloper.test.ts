@@ -11,7 +11,7 @@ import { inDays } from '../support/journeys.ts';
 const { api, baseUrl, clock, databaseUrl } = await startTestService({}, { hashing: 'each' });
 
 const register = (body: object) =>
-  api.post<components['schemas']['DeveloperSession']>('/api/v2/dev/register', body);
+  api.post<components['schemas']['DeveloperSessionResult']>('/api/v2/dev/register', body);
 const login = (body: object) => api.post('/api/v2/dev/login', body);
 const apps = (token: string) => api.call('GET', '/api/v2/dev/apps', undefined, { token });
 const account = (fields: object = {}) => ({
@@ -67,12 +67,12 @@ test('EMAIL_TAKEN without regard to case, and the account stays as it was', asyn
 
 test('one address, many at once: one account', async () => {
   const email = `${unique('dev')}@example.com`;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, (_each, index) =>
       register(account({ email: index % 2 ? email : email.toUpperCase() })),
     ),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
 });
 
 test('takes nothing from members that a client has no say in, and keeps no secret in clear text', async () => {
@@ -117,8 +117,8 @@ test('VALIDATION_FAILED lists every fault', async () => {
 test('TOO_MANY_REQUESTS with Retry-After when too many hashes are waiting', async () => {
   const { atOnce, later } = await flood(13, () => register(account()));
   for (const { status } of later) expect(status).toBe(201);
-  for (const answer of atOnce) {
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  for (const response of atOnce) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
 });

@@ -14,7 +14,7 @@ test('mails a link to the page, and the password stays as it is', async () => {
   const { status, body } = await requestReset(api, email);
   expect({ status, body }).toEqual({
     status: 202,
-    body: { status: 'success', message: 'A mail is on its way.' },
+    body: { status: 'success', message: 'The email is on its way.' },
   });
   const [mail] = await mailsTo(service, email, 1);
   const [link] = /^http\S+$/m.exec(mail!.text!)!;
@@ -41,8 +41,8 @@ test('the link goes to the address of the account alone, not to one that is it i
   expect(mail!.text).toContain('/account/password/');
 });
 
-test('where there is no account the answer is the same, and the mail says so', async () => {
-  const email = `${unique('nobody')}@example.com`;
+test('without an account the response is the same, and the mail says so', async () => {
+  const email = `${unique('unknown')}@example.com`;
   const known = await requestReset(api, (await newDeveloper(api)).email);
   const unknown = await requestReset(api, email);
   expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
@@ -51,10 +51,10 @@ test('where there is no account the answer is the same, and the mail says so', a
   expect(mail!.text).not.toContain('/account/password/');
 });
 
-test('one mailbox gets five in an hour, and as many by addresses with a plus, whoever asks and however it is written', async () => {
+test('one mailbox gets five in an hour, and five by plus addresses, from any client in any spelling', async () => {
   const { email } = await newDeveloper(api);
   const [local, domain] = email.split('@') as [string, string];
-  // With addresses that have no account nobody keeps its links from whoever has one.
+  // Requests for addresses without an account do not use up the links of an account.
   for (const each of [1, 2, 3, 4, 5]) {
     expect((await requestReset(api, `${local}+${each}@${domain}`)).status).toBe(202);
   }
@@ -65,11 +65,11 @@ test('one mailbox gets five in an hour, and as many by addresses with a plus, wh
   const refused = await requestReset(api, email);
   expectError(refused, 429, 'TOO_MANY_REQUESTS');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  // Nobody else waits for it.
+  // No other request waits for it.
   expect((await requestReset(api, (await newDeveloper(api)).email)).status).toBe(202);
 });
 
-test('several links work beside each other, for an hour, and all are over once one was used', async () => {
+test('several links work at the same time, for an hour, and all end once one was used', async () => {
   const { email } = await newDeveloper(api);
   const first = await newResetToken(service, email);
   clock.advance(59 * 60 * SECOND);

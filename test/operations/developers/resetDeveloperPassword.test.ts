@@ -22,7 +22,7 @@ async function loggedIn(account: Developer): Promise<Developer> {
   return { ...account, password, token: body.token };
 }
 
-/** Resets the password for an account whose address nobody had proved before, keeping what acts for it. */
+/** Resets the password for an account whose address was never proved, keeping its access. */
 async function verified(): Promise<Developer> {
   const account = await newDeveloper(api);
   const token = await newResetToken(service, account.email);
@@ -92,13 +92,13 @@ test('the new password counts and every session has ended, on every node', async
 test('a token works once, of many at once over two nodes too', async () => {
   const { email } = await newDeveloper(api);
   const token = await newResetToken(service, email);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, n) =>
       completeReset(n % 2 === 0 ? api : second.api, { token, password: `password number ${n}` }),
     ),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(401)]);
-  const winner = answers.findIndex(({ status }) => status === 200);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(401)]);
+  const winner = responses.findIndex(({ status }) => status === 200);
   expect(await loginStatus(api, email, `password number ${winner}`)).toBe(200);
   await mailsTo(service, email, 2);
 });
@@ -117,7 +117,7 @@ test('logins with the old password that run at the same time leave no session', 
 });
 
 describe('what acts for the account', () => {
-  test('ends where nobody had proved the address, for anybody may have opened it', async () => {
+  test('ends if the address was never proved, because anyone may have opened it', async () => {
     const developer = await newDeveloper(api);
     const { app, alive } = await accessOf(developer);
     expect(await alive()).toEqual(ALL);
@@ -130,7 +130,7 @@ describe('what acts for the account', () => {
     expect(status).toBe(200);
   });
 
-  test('goes on where somebody had, unless it is asked for', async () => {
+  test('continues if it was proved, unless the request ends it', async () => {
     const developer = await verified();
     const { alive } = await accessOf(developer);
     const first = await newResetToken(service, developer.email);
@@ -143,7 +143,7 @@ describe('what acts for the account', () => {
   });
 });
 
-test('an agent that was confirmed before, and comes back with its code afterwards, is nobody’s', async () => {
+test('an agent that was confirmed before, and returns with its code afterwards, has no owner', async () => {
   const { email, password: old } = await newDeveloper(api);
   const { claim_token } = (await claim(api, { email })).body;
   const otp = await codeOf(api, await pageFor(service, email), old);
@@ -157,13 +157,13 @@ test('browsers are signed out', async () => {
   const registered = await newClient(api, await newDeveloper(api));
   const { browser, url } = await authorize(baseUrl, developer, registered);
   expect(url.searchParams.get('code')).toBeTruthy();
-  // Signed in, and the client is known: nothing is asked.
+  // Signed in, with a known client: no page is shown.
   const silently = { prompt: 'none' };
   const { url: known } = await authorize(baseUrl, developer, registered, silently, browser);
   expect(known.searchParams.get('code')).toBeTruthy();
   const token = await newResetToken(service, developer.email);
   expect((await completeReset(api, { token, password: 'a third password' })).status).toBe(200);
-  // Nobody is signed in, so the error is not sent to the client but shown with a link to it.
+  // No one is signed in, so the error is not sent to the client but shown with a link to it.
   const gone = authorize(baseUrl, developer, registered, silently, browser);
   await expect(gone).rejects.toThrow('error=login_required');
 });
@@ -175,7 +175,7 @@ test.each(['x', 'A'.repeat(43), 'ü'.repeat(43), '../../login'])(
   },
 );
 
-test('a password that is none is refused, and the token is still good', async () => {
+test('an invalid password is refused, and the token stays valid', async () => {
   const { email } = await newDeveloper(api);
   const token = await newResetToken(service, email);
   expectFaults(await completeReset(api, { token, password: 'short' }), '/password');

@@ -6,7 +6,7 @@ import { ban, lift, newApp, newDeveloper, newSession, type App } from '../../sup
 import { published } from '../../realtime/support/published.ts';
 import { startTestService } from '../../support/service.ts';
 
-type EventList = components['schemas']['EventList'];
+type EventList = components['schemas']['ApplicationEventList'];
 
 const service = await startTestService({ EVENT_DAYS: '2' });
 const { api, clock } = service;
@@ -56,7 +56,7 @@ describe('the list', () => {
     }
   });
 
-  test('goes on from a point, in both directions, and misses and repeats nothing', async () => {
+  test('continues from a point, in both directions, and misses and repeats nothing', async () => {
     const app = await newApp(api);
     for (let n = 0; n < 25; n += 1) await app.patch({ name: `name ${n}` });
     await published(service);
@@ -112,8 +112,8 @@ describe('what is refused', () => {
     const app = await newApp(api);
     const stranger = await newDeveloper(api);
     for (const query of [{ limit: '5' }, { after: 'evt_x' }] as Record<string, string>[]) {
-      const answer = await list(app, query, stranger.token);
-      expect(answer).toMatchObject({ status: 404, body: { code: 'APPLICATION_NOT_FOUND' } });
+      const response = await list(app, query, stranger.token);
+      expect(response).toMatchObject({ status: 404, body: { code: 'APPLICATION_NOT_FOUND' } });
     }
   });
 
@@ -207,7 +207,8 @@ describe('how long events are kept', () => {
     await database.query('begin');
     await database.query(`select 1 from relay_positions where name = 'log' for update`);
     await database.query(
-      `insert into events (event_id, app_id, type, data, created_at) values ('evt_waiting', 'app_x', 'user.created', '{}', $1)`,
+      `insert into events (event_id, app_id, type, data, created_at)
+       values ('evt_waiting', 'app_x', 'user.created', '{}', $1)`,
       [new Date(clock.now().getTime() - 10 * DAY)],
     );
     await database.query('savepoint written');

@@ -43,7 +43,7 @@ describe('the stream', () => {
     expect(stream.events.map(({ type }) => type)).toEqual(['user.created', 'session.ended']);
   });
 
-  test('goes on after the last event, filtered or not', async () => {
+  test('continues after the last event, filtered or not', async () => {
     const app = await newApp(api);
     await published(service);
     const stream = await follow(api, pathOf(app), app.token);
@@ -63,7 +63,7 @@ describe('the stream', () => {
     expect(rest.events).toHaveLength(1);
   });
 
-  test('says when it cannot go on where it was', async () => {
+  test('says when it cannot continue where it was', async () => {
     const app = await newApp(api);
     await published(service);
     const stream = await follow(api, pathOf(app), app.token, { 'last-event-id': 'evt_gone' });
@@ -88,7 +88,7 @@ describe('the stream', () => {
     },
   );
 
-  test('goes on while the application is disabled', async () => {
+  test('continues while the application is disabled', async () => {
     const app = await newApp(api);
     await published(service);
     const stream = await follow(api, pathOf(app), app.token);
@@ -108,7 +108,7 @@ describe('the stream', () => {
     const stream = await follow(api, pathOf(app), body.token);
     const control = await follow(api, pathOf(app), app.token);
     await api.call('DELETE', `/api/v2/dev/tokens/${body.token_id}`, undefined, { token: app.token });
-    // It is asked at the next beat.
+    // It is checked at the next beat.
     expect(await stream.ended).toBe('end');
     // Its own beat may be a second later.
     await expect.poll(() => control.comments(), { timeout: 5_000 }).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('types that are none', async () => {
+  test('invalid types', async () => {
     const app = await newApp(api);
     expect(await call(app, app.token, '?type=x')).toMatchObject({
       status: 400,
@@ -156,7 +156,7 @@ describe('what is refused', () => {
   });
 });
 
-test('a developer has no more than 100, however many tokens he makes', async () => {
+test('a developer has no more than 100, however many tokens they create', async () => {
   const app = await newApp(api);
   const open = async () => {
     const wanted = { name: 'reader', scopes: ['read'] };
@@ -170,14 +170,14 @@ test('a developer has no more than 100, however many tokens he makes', async () 
   await follow(api, pathOf(other), other.token);
 });
 
-test('a node that is full has no room for another one', async () => {
+test('a full node accepts no other one', async () => {
   const small = await startTestService({ MAX_EVENT_CLIENTS: '2' });
   const app = await newApp(small.api);
   const first = await follow(small.api, pathOf(app), app.token);
   await follow(small.api, pathOf(app), app.token);
-  const answer = await small.api.call('GET', pathOf(app), undefined, { token: app.token });
-  expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  const response = await small.api.call('GET', pathOf(app), undefined, { token: app.token });
+  expect(response).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   await first.close();
   await expect
     .poll(async () => (await small.api.call('GET', pathOf(app), undefined, { token: app.token })).status)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clearDeletedApplication } from '../../../src/housekeeping.ts';
+import { clearDeletedApplication } from '../../../src/app/housekeeping.ts';
 import { SECOND } from '../../support/clock.ts';
 import { newApp } from '../../support/fixtures.ts';
 import { expectError } from '../support/errors.ts';
@@ -62,7 +62,7 @@ describe('contents are cleared away', () => {
 test('APPLICATION_NOT_FOUND for another developer’s, and nothing is deleted', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   await upload(api, app, 'a', 'x');
-  const answer = await api.call('DELETE', fileOf(app, 'a'), undefined, { token: other.token });
-  expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+  const response = await api.call('DELETE', fileOf(app, 'a'), undefined, { token: other.token });
+  expectError(response, 404, 'APPLICATION_NOT_FOUND');
   expect((await download(api, downloadOf(app, 'a'))).status).toBe(200);
 });

@@ -16,8 +16,8 @@ test('FILE_NOT_FOUND for another application’s and other capitals', async () =
   const [app, other] = [await newApp(api), await newApp(api)];
   await upload(api, other, 'a', 'x');
   await upload(api, app, 'A', 'x');
-  const answer = await api.call('GET', fileOf(app, 'a'), undefined, { token: app.token });
-  expectError(answer, 404, 'FILE_NOT_FOUND');
+  const response = await api.call('GET', fileOf(app, 'a'), undefined, { token: app.token });
+  expectError(response, 404, 'FILE_NOT_FOUND');
 });
 
 test('APPLICATION_NOT_FOUND is the same for another developer’s and an absent one', async () => {

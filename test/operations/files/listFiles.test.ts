@@ -4,7 +4,7 @@ import { newApp } from '../../support/fixtures.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { filesOf, startFileService, upload } from '../support/files.ts';
 
-type FileList = components['schemas']['FileList'];
+type FileList = components['schemas']['HostedFileList'];
 
 const { api } = await startFileService();
 
@@ -29,8 +29,8 @@ test('pages together have every file once, newest first', async () => {
 
 test('APPLICATION_NOT_FOUND for another developer’s', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
-  const answer = await api.call('GET', filesOf(app), undefined, { token: other.token });
-  expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+  const response = await api.call('GET', filesOf(app), undefined, { token: other.token });
+  expectError(response, 404, 'APPLICATION_NOT_FOUND');
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { sendRaw } from '../../assurance/support/raw.ts';
+import { sendRaw } from '../../security/support/raw.ts';
 import { SECOND } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, type App } from '../../support/fixtures.ts';
@@ -66,12 +66,12 @@ test('replaces the content; what is left out stays', async () => {
   expect(await names(app)).toEqual(['a']);
 });
 
-test('a new file has no version and is for everybody', async () => {
+test('a new file has no version and is public', async () => {
   const app = await newApp(api);
   expect(await upload(api, app, 'a', 'x')).toMatchObject({ version: null, authenticated_only: false });
 });
 
-test('tells sessions, and the audit log who did it', async () => {
+test('notifies sessions, and the audit log names the actor', async () => {
   const app = await newApp(api);
   const { file_id } = await upload(api, app, 'a', 'x', '?version=1');
   const database = await connectTo(databaseUrl);
@@ -144,9 +144,9 @@ describe('names', () => {
       `Host: a\r\nAuthorization: Bearer ${app.token}\r\n` +
       'Content-Type: application/octet-stream\r\nContent-Length: 1\r\n\r\nx';
     const before = await contents();
-    const { answers } = await sendRaw(api.baseUrl, `PUT ${path} HTTP/1.1\r\n${head}`);
-    const body = JSON.parse(answers[0]!.text) as { errors: { pointer: string }[] };
-    expect({ status: answers[0]!.status, pointers: body.errors.map((error) => error.pointer) }).toEqual({
+    const { responses } = await sendRaw(api.baseUrl, `PUT ${path} HTTP/1.1\r\n${head}`);
+    const body = JSON.parse(responses[0]!.text) as { errors: { pointer: string }[] };
+    expect({ status: responses[0]!.status, pointers: body.errors.map((error) => error.pointer) }).toEqual({
       status: 400,
       pointers: [pointer],
     });
@@ -159,17 +159,17 @@ describe('names', () => {
     const head =
       `Host: a\r\nAuthorization: Bearer ${app.token}\r\n` +
       'Content-Type: application/octet-stream\r\nContent-Length: 1\r\n\r\nx';
-    const { answers } = await sendRaw(api.baseUrl, `PUT ${filesOf(app)}/${name} HTTP/1.1\r\n${head}`);
-    expect(JSON.parse(answers[0]!.text)).toMatchObject({ status: 400, code: 'MALFORMED_REQUEST' });
+    const { responses } = await sendRaw(api.baseUrl, `PUT ${filesOf(app)}/${name} HTTP/1.1\r\n${head}`);
+    expect(JSON.parse(responses[0]!.text)).toMatchObject({ status: 400, code: 'MALFORMED_REQUEST' });
   });
 
   test('a slash makes another address', async () => {
     const app = await newApp(api);
-    const { answers } = await sendRaw(
+    const { responses } = await sendRaw(
       api.baseUrl,
       `PUT ${filesOf(app)}/../x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
     );
-    expect(answers[0]!.status).toBe(404);
+    expect(responses[0]!.status).toBe(404);
   });
 });
 
@@ -191,9 +191,9 @@ describe('the content', () => {
     });
     sent.write(newContent(60_000));
     sent.end(newContent(60_000));
-    const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
-    answer.resume();
-    expect(answer.statusCode).toBe(413);
+    const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(413);
     expect(await names(app)).toEqual([]);
     await expect.poll(contents).toEqual(before);
   });
@@ -206,7 +206,7 @@ describe('the content', () => {
     expect(put!['x-max-bytes']).toBe(100_000);
   });
 
-  test('that breaks off changes nothing and leaves nothing', async () => {
+  test('that is interrupted changes nothing and leaves nothing', async () => {
     const app = await newApp(api);
     const content = newContent();
     await upload(api, app, 'a', content);
@@ -246,8 +246,8 @@ describe('the content', () => {
   test('UNSUPPORTED_MEDIA_TYPE unless it is octets', async () => {
     const app = await newApp(api);
     for (const type of ['application/json', 'text/html', 'multipart/form-data; boundary=a']) {
-      const answer = await putFile(api, app, 'a', 'x', '', { 'content-type': type });
-      expectError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+      const response = await putFile(api, app, 'a', 'x', '', { 'content-type': type });
+      expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
     }
     const encoded = await putFile(api, app, 'a', 'x', '', { 'content-encoding': 'gzip' });
     expectError(encoded, 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -263,7 +263,7 @@ describe('checksums', () => {
     ['in hexadecimal', { 'x-checksum-sha256': hex }],
     ['in capitals', { 'x-checksum-sha256': hex.toUpperCase() }],
     ['as Content-Digest', { 'content-digest': `sha-256=:${base64}:` }],
-    ['beside other algorithms', { 'content-digest': `sha-512=:AAAA:, sha-256=:${base64}:, md5=:AAAA:` }],
+    ['with other algorithms', { 'content-digest': `sha-512=:AAAA:, sha-256=:${base64}:, md5=:AAAA:` }],
     ['of another algorithm alone', { 'content-digest': 'sha-512=:AAAA:' }],
     ['in both ways', { 'x-checksum-sha256': hex, 'content-digest': `sha-256=:${base64}:` }],
   ])('that are right: %s', async (_how, headers) => {
@@ -286,8 +286,8 @@ describe('checksums', () => {
   });
 
   test('VALIDATION_FAILED for what is no checksum', async () => {
-    const answer = await putFile(api, await newApp(api), 'a', 'x', '', { 'x-checksum-sha256': 'abc' });
-    expectFaults(answer, 'header/x-checksum-sha256');
+    const response = await putFile(api, await newApp(api), 'a', 'x', '', { 'x-checksum-sha256': 'abc' });
+    expectFaults(response, 'header/x-checksum-sha256');
   });
 });
 
@@ -332,7 +332,7 @@ describe('QUOTA_EXCEEDED above FILE_QUOTA_BYTES', () => {
     expect(await contents()).toEqual(before);
   };
 
-  test('of all applications of the developer, and of nobody else', async () => {
+  test('of all applications of the developer, and of no one else', async () => {
     const [one, two] = await twoApps();
     await upload(api, one, 'a', newContent(90_000));
     await isFull(two, 'b', 60_001);
@@ -373,7 +373,7 @@ describe('QUOTA_EXCEEDED above FILE_QUOTA_BYTES', () => {
   test.each([
     ['before anything of it has come, where its length is announced', { 'content-length': '60001' }, 0],
     ['as soon as too much has come, where it is not', {}, 60_001],
-  ])('is answered %s', async (_, announced, bytes) => {
+  ])('returns %s', async (_, announced, bytes) => {
     const [one, two] = await twoApps();
     await upload(api, one, 'a', newContent(90_000));
     const before = await contents();
@@ -387,8 +387,8 @@ describe('QUOTA_EXCEEDED above FILE_QUOTA_BYTES', () => {
     });
     if (bytes > 0) sent.write(newContent(bytes));
     else sent.flushHeaders();
-    const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
-    expect(answer.statusCode).toBe(403);
+    const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+    expect(response.statusCode).toBe(403);
     sent.on('error', () => {}).destroy();
     await expect.poll(contents).toEqual(before);
   });
@@ -411,11 +411,11 @@ test('TOO_MANY_REQUESTS for a fifth upload at the same time; others are not kept
   expect(refused.headers.get('retry-after')).toBe('1');
   await upload(api, await newApp(api), 'a', 'x');
   for (const sent of open) {
-    const answered = once(sent, 'response') as Promise<[import('node:http').IncomingMessage]>;
+    const received = once(sent, 'response') as Promise<[import('node:http').IncomingMessage]>;
     sent.end();
-    const [answer] = await answered;
-    answer.resume();
-    expect(answer.statusCode).toBe(200);
+    const [response] = await received;
+    response.resume();
+    expect(response.statusCode).toBe(200);
   }
   await upload(api, app, 'a', 'x');
 });
@@ -439,9 +439,9 @@ test('an Idempotency-Key does not have the content gathered in memory: the opera
     },
   });
   sent.on('error', () => {}).write('x');
-  // Answered while the body goes on.
-  const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
-  expect(answer.statusCode).toBe(404);
+  // The response comes while the body continues.
+  const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+  expect(response.statusCode).toBe(404);
   sent.destroy();
 });
 
@@ -455,14 +455,14 @@ describe('an upload that takes long', () => {
       method: 'PUT',
       headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/octet-stream' },
     });
-    const answered = once(sent, 'response') as Promise<[import('node:http').IncomingMessage]>;
+    const received = once(sent, 'response') as Promise<[import('node:http').IncomingMessage]>;
     sent.write('first ');
     await expect.poll(async () => (await contents()).length).toBe(before + 1);
     return async (content) => {
       sent.end(content);
-      const [answer] = await answered;
-      answer.resume();
-      return answer.statusCode!;
+      const [response] = await received;
+      response.resume();
+      return response.statusCode!;
     };
   }
 
@@ -490,16 +490,16 @@ describe('an upload that takes long', () => {
   });
 });
 
-test('SERVICE_UNAVAILABLE with Retry-After while the store is away; everything else goes on', async () => {
+test('SERVICE_UNAVAILABLE with Retry-After while the store is unavailable; everything else continues', async () => {
   const away = await startFileService({
     FILES_URL: 's3://key:secret@127.0.0.1:1/bucket?tls=off',
     DATABASE_URL: databaseUrl,
   });
   const app = await newApp(away.api);
-  const answer = await putFile(away.api, app, 'a', 'x');
-  expectError(answer, 503, 'SERVICE_UNAVAILABLE');
-  expect(answer.headers.get('retry-after')).toBe('1');
-  expect(answer.body).toMatchObject({ detail: 'The file store cannot be used just now.' });
+  const response = await putFile(away.api, app, 'a', 'x');
+  expectError(response, 503, 'SERVICE_UNAVAILABLE');
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(response.body).toMatchObject({ detail: 'The file store is unavailable.' });
   expect(await names(app)).toEqual([]);
   expect((await away.api.call('GET', '/health')).status).toBe(200);
   const database = await connectTo(databaseUrl);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../src/config.ts';
+import { loadConfig } from '../../../src/config/config.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
-import { startService } from '../../../src/service.ts';
+import { startService } from '../../../src/app/service.ts';
 import { Api } from '../../support/api.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -51,7 +51,7 @@ test('a node 300 s ahead takes signed logins of the present, and no ban ends ear
   const expires_at = new Date(Date.now() + 120_000).toISOString();
   await ban(right, app, { kind: 'user', username: user.username, expires_at });
   for (const api of [right, ahead]) {
-    const answer = await api.login(app.with({ ...user, hwid: newHwid() }));
-    expect(answer).toMatchObject({ status: 403, body: { code: 'USER_BANNED' } });
+    const response = await api.login(app.with({ ...user, hwid: newHwid() }));
+    expect(response).toMatchObject({ status: 403, body: { code: 'USER_BANNED' } });
   }
 });

@@ -55,9 +55,9 @@ test('a node that has not announced itself for 15 seconds is not counted', async
 test('HEALTH_CHECK_FAILED when the broker is away, naming the part', async () => {
   const port = await freePort();
   const alone = await startTestService({ BROKER_URL: `mqtt://127.0.0.1:${port}` });
-  const answer = await alone.api.health();
-  expectError(answer, 500, 'HEALTH_CHECK_FAILED');
-  expect(answer.body.detail).toBe('The messaging broker is not operational.');
+  const response = await alone.api.health();
+  expectError(response, 500, 'HEALTH_CHECK_FAILED');
+  expect(response.body.detail).toBe('The messaging broker is not operational.');
 });
 
 test('takes no notice of a query, a body or a token that nobody asked for', async () => {
@@ -74,9 +74,9 @@ test('answers HEAD as GET, without a body', async () => {
 test('HEALTH_CHECK_FAILED when the database is gone, in both models, naming the part', async () => {
   const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
   await broken.database.close();
-  const answer = await broken.api.call('GET', '/health');
-  expectError(answer, 500, 'HEALTH_CHECK_FAILED');
-  expect(answer.body).toMatchObject({ detail: 'The database is not operational.' });
+  const response = await broken.api.call('GET', '/health');
+  expectError(response, 500, 'HEALTH_CHECK_FAILED');
+  expect(response.body).toMatchObject({ detail: 'The database is not operational.' });
   const legacy = await fetch(`${broken.baseUrl}/health`, { headers: { accept: 'application/json' } });
   expect(legacy.status).toBe(500);
   expect(await legacy.json()).toMatchObject({ status: 'error', error: 'HEALTH_CHECK_FAILED', code: 500 });

@@ -12,7 +12,9 @@ const app = await newApp(api);
 const KEY = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$/;
 
 const create = ({ app_id, token }: Pick<App, 'app_id'> & { token?: string }, body: object) =>
-  api.post<components['schemas']['CreatedLicenses']>(`/api/v2/dev/apps/${app_id}/licenses`, body, { token });
+  api.post<components['schemas']['CreateLicensesResult']>(`/api/v2/dev/apps/${app_id}/licenses`, body, {
+    token,
+  });
 const list = async ({ app_id, token }: App) =>
   (
     await api.call<components['schemas']['LicenseList']>(
@@ -123,8 +125,8 @@ describe('VALIDATION_FAILED', () => {
 
   test('for a number that no number can hold', async () => {
     const body = JSON.stringify(wish()).replace('"amount":1', '"amount":1e400');
-    const answer = await api.post(`/api/v2/dev/apps/${app.app_id}/licenses`, body, { token: app.token });
-    expectFaults(answer, '/amount');
+    const response = await api.post(`/api/v2/dev/apps/${app.app_id}/licenses`, body, { token: app.token });
+    expectFaults(response, '/amount');
   });
 
   test('lists every fault', async () => {
@@ -138,13 +140,13 @@ describe('VALIDATION_FAILED', () => {
 
 test('many at once are made whole or refused at once with TOO_MANY_REQUESTS and Retry-After', async () => {
   const own = await newApp(api);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => create(own, wish({ amount: 5 }))));
-  const refused = answers.filter(({ status }) => status !== 201);
-  for (const answer of refused) {
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  const responses = await Promise.all(Array.from({ length: 12 }, () => create(own, wish({ amount: 5 }))));
+  const refused = responses.filter(({ status }) => status !== 201);
+  for (const response of refused) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
-  expect(await list(own)).toHaveLength(5 * (answers.length - refused.length));
+  expect(await list(own)).toHaveLength(5 * (responses.length - refused.length));
 });
 
 test('QUOTA_EXCEEDED beyond what the plan allows, exactly, and nothing is left behind', async () => {

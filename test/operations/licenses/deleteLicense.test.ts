@@ -11,7 +11,7 @@ const licenses = licensesOf(api, app);
 test('deletes an unused key once', async () => {
   const [made, other] = await licenses.create(2);
   const { status, body } = await licenses.delete(made!.license_id);
-  expect({ status, body }).toEqual({ status: 200, body: { status: 'success', message: 'Licence deleted.' } });
+  expect({ status, body }).toEqual({ status: 200, body: { status: 'success', message: 'License deleted.' } });
   expectError(await licenses.delete(made!.license_id), 404, 'LICENSE_NOT_FOUND');
   expectError(await licenses.get(made!.license_id), 404, 'LICENSE_NOT_FOUND');
   const { username } = await newUser(api, app);

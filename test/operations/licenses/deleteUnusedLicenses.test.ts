@@ -93,10 +93,10 @@ test('VALIDATION_FAILED unless it says that unused ones are meant', async () => 
 test('one at a time a developer: the others get TOO_MANY_REQUESTS', async () => {
   const licenses = licensesOf(api, await newApp(api));
   await licenses.create(10_000);
-  const answers = await Promise.all(Array.from({ length: 4 }, () => licenses.deleteUnused()));
-  const refused = answers.filter(({ status }) => status !== 200);
-  for (const answer of refused) expectError(answer, 429, 'TOO_MANY_REQUESTS');
-  const deleted = answers.reduce((sum, { body }) => sum + (body.deleted ?? 0), 0);
+  const responses = await Promise.all(Array.from({ length: 4 }, () => licenses.deleteUnused()));
+  const refused = responses.filter(({ status }) => status !== 200);
+  for (const response of refused) expectError(response, 429, 'TOO_MANY_REQUESTS');
+  const deleted = responses.reduce((sum, { body }) => sum + (body.deleted ?? 0), 0);
   expect(deleted).toBe(10_000);
 });
 

@@ -229,8 +229,8 @@ describe('VALIDATION_FAILED', async () => {
   });
 
   test('PAYLOAD_TOO_LARGE above 1 MiB', async () => {
-    const answer = await licenses.extend({ days: 7, license_ids: ['l'.repeat(1_100_000)] });
-    expectError(answer, 413, 'PAYLOAD_TOO_LARGE');
+    const response = await licenses.extend({ days: 7, license_ids: ['l'.repeat(1_100_000)] });
+    expectError(response, 413, 'PAYLOAD_TOO_LARGE');
   });
 });
 
@@ -239,46 +239,46 @@ describe('while a holder is waited for', () => {
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const { license_id, user } = await redeemed(api, app);
     const extending = () => licensesOf(api, app).extend({ days: 7, license_ids: [license_id] });
-    return { answer: await whileUserIsHeld(databaseUrl, app, user.username, extending, happening), user };
+    return { response: await whileUserIsHeld(databaseUrl, app, user.username, extending, happening), user };
   }
 
   test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
     const app = await newApp(api);
-    const { answer, user } = await extendDuring(app, async () => {
+    const { response, user } = await extendDuring(app, async () => {
       await app.patch({ paused: true });
       clock.advance(60_000);
     });
-    expect(answer.body).toMatchObject({ users: 1, left: 0 });
+    expect(response.body).toMatchObject({ users: 1, left: 0 });
     expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 37 - 60_000 / DAY) });
   });
 
   test('bans of machines and logins of others do not wait', async () => {
     const app = await newApp(api);
     const other = await newUser(api, app);
-    const { answer } = await extendDuring(app, async () => {
+    const { response } = await extendDuring(app, async () => {
       await ban(api, app, { kind: 'hardware', hwid: newHwid() });
       expect((await api.login(app.with(other))).status).toBe(200);
     });
-    expect(answer.body).toMatchObject({ users: 1 });
+    expect(response.body).toMatchObject({ users: 1 });
   });
 
   test('its end does not wait behind a change that has the application alone', async () => {
     const app = await newApp(api);
     const change = await connectTo(databaseUrl);
-    const { answer } = await extendDuring(app, async () => {
+    const { response } = await extendDuring(app, async () => {
       await change.query('begin');
       await change.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app.app_id]);
     });
-    expect(answer.body).toMatchObject({ users: 1 });
+    expect(response.body).toMatchObject({ users: 1 });
     await change.query('rollback');
   });
 
   test('APPLICATION_NOT_FOUND when the application is deleted, and nothing is extended', async () => {
     const app = await newApp(api);
-    const { answer, user } = await extendDuring(app, () =>
+    const { response, user } = await extendDuring(app, () =>
       api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token }),
     );
-    expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+    expectError(response, 404, 'APPLICATION_NOT_FOUND');
     expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 30) });
   });
 });
@@ -289,9 +289,9 @@ test('an Idempotency-Key extends once', async () => {
   const { license_id, user } = await redeemed(api, app);
   const headers = { 'idempotency-key': license_id };
   const body = { days: 7, license_ids: [license_id] };
-  const answers = await Promise.all(Array.from({ length: 10 }, () => licenses.extend(body, headers)));
-  for (const answer of answers.filter(({ status }) => status !== 200))
-    expectError(answer, 409, 'IDEMPOTENCY_KEY_IN_USE');
+  const responses = await Promise.all(Array.from({ length: 10 }, () => licenses.extend(body, headers)));
+  for (const response of responses.filter(({ status }) => status !== 200))
+    expectError(response, 409, 'IDEMPOTENCY_KEY_IN_USE');
   expect((await licenses.extend(body, headers)).body.users).toBe(1);
   expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 37) });
 });
@@ -300,11 +300,13 @@ test('many at once are added up or refused at once with TOO_MANY_REQUESTS', asyn
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   const [made] = await licenses.create(1);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => licenses.extend({ days: 1, all: true })));
-  const refused = answers.filter(({ status }) => status !== 200);
-  for (const answer of refused) expectError(answer, 429, 'TOO_MANY_REQUESTS');
+  const responses = await Promise.all(
+    Array.from({ length: 8 }, () => licenses.extend({ days: 1, all: true })),
+  );
+  const refused = responses.filter(({ status }) => status !== 200);
+  for (const response of refused) expectError(response, 429, 'TOO_MANY_REQUESTS');
   const days = (await licenses.get(made!.license_id)).body.license.duration_days;
-  expect(days).toBe(30 + answers.length - refused.length);
+  expect(days).toBe(30 + responses.length - refused.length);
 });
 
 test("another developer's application is answered as an absent one, and it needs a token that may write", async () => {

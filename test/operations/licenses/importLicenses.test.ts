@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clearDeletedApplication } from '../../../src/housekeeping.ts';
+import { clearDeletedApplication } from '../../../src/app/housekeeping.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newHwid, newUser, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -111,14 +111,14 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     ['an open quote', 'GOOD-KEY-1,Pro,30,"a,,', 'quotes'],
     ['a quote in the middle', 'GOOD-KEY-1,Pro,30,a"b,,', 'quotes'],
   ])('%s', async (_, line, word) => {
-    const answer = await licenses.import(csv('FIRST-KEY-1,Pro,30,,,', line));
-    expectError(answer, 400, 'VALIDATION_FAILED');
-    expect(answer.body.errors).toEqual([{ pointer: '/line/3', detail: expect.stringContaining(word) }]);
+    const response = await licenses.import(csv('FIRST-KEY-1,Pro,30,,,', line));
+    expectError(response, 400, 'VALIDATION_FAILED');
+    expect(response.body.errors).toEqual([{ pointer: '/line/3', detail: expect.stringContaining(word) }]);
     expect((await licenses.list()).body.data).toHaveLength(1);
   });
 
   test('all of them in order, keys that are there twice among them', async () => {
-    const answer = await licenses.import(
+    const response = await licenses.import(
       csv(
         'AAAA-0000-1,Pro,30,,,',
         'EXISTING-KEY-1,Pro,30,,,',
@@ -128,31 +128,31 @@ describe('faulty lines are listed, and nothing is imported', async () => {
         'BBBB-0000-1,Pro,30,,,',
       ),
     );
-    expectError(answer, 400, 'VALIDATION_FAILED');
-    expect(answer.body.errors!.map(({ pointer, detail }) => `${pointer} ${detail.split(' ', 1)[0]}`)).toEqual(
-      [
-        '/line/3 key',
-        '/line/4 key',
-        '/line/5 key',
-        '/line/5 tier',
-        '/line/5 duration_days',
-        '/line/5 redeem_by',
-        '/line/5 status',
-        '/line/7 key',
-      ],
-    );
-    expect(answer.body.errors![1]!.detail).toBe('key is the one of line 2');
+    expectError(response, 400, 'VALIDATION_FAILED');
+    expect(
+      response.body.errors!.map(({ pointer, detail }) => `${pointer} ${detail.split(' ', 1)[0]}`),
+    ).toEqual([
+      '/line/3 key',
+      '/line/4 key',
+      '/line/5 key',
+      '/line/5 tier',
+      '/line/5 duration_days',
+      '/line/5 redeem_by',
+      '/line/5 status',
+      '/line/7 key',
+    ]);
+    expect(response.body.errors![1]!.detail).toBe('key is the one of line 2');
     expect((await licenses.list()).body.data).toHaveLength(1);
   });
 
   test('the first 100', async () => {
-    const answer = await licenses.import(
+    const response = await licenses.import(
       csv(...Array.from({ length: 500 }, (_, n) => `GOOD-KEY-${n},Gold,30,,,`)),
     );
-    expectError(answer, 400, 'VALIDATION_FAILED');
-    expect(answer.body.errors).toHaveLength(100);
-    expect(answer.body.errors!.at(-1)!.pointer).toBe('/line/101');
-    expect(answer.body.detail).toContain('may be more');
+    expectError(response, 400, 'VALIDATION_FAILED');
+    expect(response.body.errors).toHaveLength(100);
+    expect(response.body.errors!.at(-1)!.pointer).toBe('/line/101');
+    expect(response.body.detail).toContain('may be more');
   });
 
   test.each([
@@ -165,8 +165,8 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     ['key;tier;duration_days\nGOOD-KEY-1;Pro;30\n', '/line/1'],
     ['key,tier,duration_days,__proto__\nGOOD-KEY-1,Pro,30,x\n', '/line/1'],
   ])('a table %j', async (table, pointer) => {
-    const answer = await licenses.import(new TextEncoder().encode(table || '\n'));
-    expectFaults(answer, pointer);
+    const response = await licenses.import(new TextEncoder().encode(table || '\n'));
+    expectFaults(response, pointer);
     expect((await licenses.list()).body.data).toHaveLength(1);
   });
 });
@@ -237,8 +237,8 @@ async function* interrupted(text: string, happening: () => Promise<unknown>) {
 
 test('VALIDATION_FAILED when a tier was removed while keys of it were inserted', async () => {
   const app = await newApp(api);
-  const answer = await importDuring(app, () => app.patch({ tiers: ['Standard'] }));
-  expectError(answer, 400, 'VALIDATION_FAILED');
+  const response = await importDuring(app, () => app.patch({ tiers: ['Standard'] }));
+  expectError(response, 400, 'VALIDATION_FAILED');
   expect((await licensesOf(api, app).list()).body.data).toEqual([]);
 });
 

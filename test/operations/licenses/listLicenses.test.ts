@@ -50,8 +50,8 @@ describe('pages', async () => {
     const other = await newApp(api);
     await other.keys(3);
     const { body } = await list(app, '?limit=1');
-    const answer = await list(other, `?cursor=${body.next_cursor}`);
-    expect(answer.body.data.every(({ license_key }) => !keys.includes(license_key))).toBe(true);
+    const response = await list(other, `?cursor=${body.next_cursor}`);
+    expect(response.body.data.every(({ license_key }) => !keys.includes(license_key))).toBe(true);
   });
 });
 

@@ -45,8 +45,8 @@ test('the key logs in its new holder on his own machine, and the old one no more
   const target = await newUser(api, app);
   expect((await licenses.transfer(license_id, target.username)).status).toBe(200);
   expectError(await api.loginWithLicense(login), 403, 'HWID_MISMATCH');
-  const answer = await api.loginWithLicense({ ...login, hwid: target.hwid });
-  const verified = await api.verify({ app_id: app.app_id, token: answer.body.token });
+  const response = await api.loginWithLicense({ ...login, hwid: target.hwid });
+  const verified = await api.verify({ app_id: app.app_id, token: response.body.token });
   expect(verified.body.user_id).toBe((await licenses.get(license_id)).body.license.redeemed_by);
   expectError(await api.loginWithLicense({ ...login, hwid: newHwid() }), 403, 'HWID_MISMATCH');
 });

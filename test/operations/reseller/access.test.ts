@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { newApp, newDeveloper, newHwid, unique, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError } from '../support/errors.ts';
@@ -113,7 +113,7 @@ const operationsOnAReseller: [string, string, object?][] = [
 ];
 
 describe.each(operationsOnAReseller)('%s /api/v2/dev/resellers/{reseller_id}%s', (method, place, body) => {
-  const at = (id: string, token: string): Promise<Answer> =>
+  const at = (id: string, token: string): Promise<ApiResponse> =>
     api.call(method, `/api/v2/dev/resellers/${id}${place}`, body, { token });
 
   test('by another developer: as if there were no such reseller', async () => {
@@ -136,8 +136,8 @@ describe.each(operationsOnAReseller)('%s /api/v2/dev/resellers/{reseller_id}%s',
 
   test.each(['read', 'write'])('by a token of the developer with the scope %s alone', async (scope) => {
     const made = await api.post('/api/v2/dev/tokens', { name: 'bot', scopes: [scope] }, sharedApp);
-    const answer = await at(mine.reseller.reseller_id, String(made.body['token']));
-    expectError(answer, 403, 'INSUFFICIENT_SCOPE');
+    const response = await at(mine.reseller.reseller_id, String(made.body['token']));
+    expectError(response, 403, 'INSUFFICIENT_SCOPE');
   });
 });
 

@@ -186,9 +186,9 @@ describe('INSUFFICIENT_BALANCE', () => {
   test('leaves nothing behind, down to the last cent', async () => {
     const own = await newApp(api);
     const reseller = await newReseller(api, own, { balance: 29.99, price: 10 });
-    const answer = await reseller.buy({ amount: 3 });
-    expectError(answer, 402, 'INSUFFICIENT_BALANCE');
-    expect(answer.body.detail).toBe('This costs 30.00 USD, and the balance is 29.99 USD.');
+    const response = await reseller.buy({ amount: 3 });
+    expectError(response, 402, 'INSUFFICIENT_BALANCE');
+    expect(response.body.detail).toBe('This costs 30.00 USD, and the balance is 29.99 USD.');
     await expectNothingBought(reseller, own, 29.99);
     await reseller.credit(0.01);
     expect((await reseller.buy({ amount: 3 })).body).toMatchObject({ cost: 30, balance: 0 });
@@ -197,9 +197,9 @@ describe('INSUFFICIENT_BALANCE', () => {
 
   test('also for a cost that no number holds', async () => {
     const reseller = await newReseller(api, app, { balance: 1, price: 9_999_999_999_999.99 });
-    const answer = await reseller.buy({ amount: 1000 });
-    expectError(answer, 402, 'INSUFFICIENT_BALANCE');
-    expect(answer.body.detail).toContain('9999999999999990.00 USD');
+    const response = await reseller.buy({ amount: 1000 });
+    expectError(response, 402, 'INSUFFICIENT_BALANCE');
+    expect(response.body.detail).toContain('9999999999999990.00 USD');
   });
 
   test('is no challenge to pay', async () => {
@@ -224,7 +224,7 @@ describe('PRICE_NOT_FOUND', () => {
     await api.call('DELETE', `/api/v2/dev/apps/${deleted.app_id}`, undefined, developer);
     await own.patch({ tiers: ['Standard', 'Pro'] });
     const foreign = await newApp(api);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [
         { app_id: ABSENT_APP },
         { app_id: unpriced.app_id },
@@ -240,9 +240,9 @@ describe('PRICE_NOT_FOUND', () => {
         { app_id: ABSENT_APP, amount: 1000 },
       ].map((fields) => reseller.buy(fields)),
     );
-    for (const answer of answers) {
-      expectError(answer, 404, 'PRICE_NOT_FOUND');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 404, 'PRICE_NOT_FOUND');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
     await expectNothingBought(reseller, own, 100);
   });
@@ -295,8 +295,8 @@ describe('VALIDATION_FAILED', async () => {
   test.each(['1e400', '-1', '-0', '0.5', '1e-400'])('for an amount of %s', async (number) => {
     const wish = { app_id: own.app_id, tier: 'Pro', duration_days: 30 };
     const text = JSON.stringify(wish).replace('}', `,"amount":${number}}`);
-    const answer = await api.post('/api/v2/dev/reseller/licenses', text, { token: reseller.token });
-    expectFaults(answer, '/amount');
+    const response = await api.post('/api/v2/dev/reseller/licenses', text, { token: reseller.token });
+    expectFaults(response, '/amount');
     await expectNothingBought(reseller, own, 100);
   });
 });
@@ -332,11 +332,11 @@ test('a refused purchase leaves nothing under its Idempotency-Key: it works once
 
 test('many at once are bought whole or refused with TOO_MANY_REQUESTS and Retry-After', async () => {
   const reseller = await newReseller(api, app, { balance: 1000, price: 1 });
-  const answers = await Promise.all(Array.from({ length: 12 }, () => reseller.buy({ amount: 5 })));
-  const bought = answers.filter(({ status }) => status === 201);
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    expectError(answer, 429, 'TOO_MANY_REQUESTS');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  const responses = await Promise.all(Array.from({ length: 12 }, () => reseller.buy({ amount: 5 })));
+  const bought = responses.filter(({ status }) => status === 201);
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   }
   expect(bought.length).toBeGreaterThan(0);
   expect(await reseller.balance()).toBe(1000 - 5 * bought.length);
@@ -346,7 +346,7 @@ test('is in the audit log as his deed, and tells the developer as an event', asy
   const own = await newApp(api);
   const reseller = await newReseller(api, own, { balance: 100, price: 10 });
   const { body } = await reseller.buy({ amount: 2 });
-  const log = await api.call<Schemas['AuditLog']>(
+  const log = await api.call<Schemas['AuditEntryList']>(
     'GET',
     `/api/v2/dev/audit-log?actor_id=${reseller.reseller_id}`,
     undefined,

@@ -15,10 +15,14 @@ const refund = (
   licenseId: string,
   headers: Record<string, string> = {},
 ) =>
-  api.post<Schemas['RefundResult']>(`/api/v2/dev/reseller/licenses/${licenseId}/refund`, undefined, {
-    token,
-    headers,
-  });
+  api.post<Schemas['RefundResellerLicenseResult']>(
+    `/api/v2/dev/reseller/licenses/${licenseId}/refund`,
+    undefined,
+    {
+      token,
+      headers,
+    },
+  );
 const ids = async ({ app_id, token }: App) =>
   (
     await api.call<Schemas['LicenseList']>('GET', `/api/v2/dev/apps/${app_id}/licenses`, undefined, { token })
@@ -103,9 +107,9 @@ describe('LICENSE_NOT_REFUNDABLE', () => {
     const [key] = await reseller.keys(1);
     const { username } = await newUser(api, app);
     await api.activate(app.with({ username, license_key: key!.license_key }));
-    const answer = await refund(reseller, key!.license_id);
-    expectError(answer, 409, 'LICENSE_NOT_REFUNDABLE');
-    expect((answer.body as { detail?: string }).detail).toBe('The licence is redeemed.');
+    const response = await refund(reseller, key!.license_id);
+    expectError(response, 409, 'LICENSE_NOT_REFUNDABLE');
+    expect((response.body as { detail?: string }).detail).toBe('The license is redeemed.');
     expect(await reseller.balance()).toBe(0);
     expect(await ids(app)).toEqual([key!.license_id]);
   });
@@ -145,13 +149,13 @@ test("LICENSE_NOT_FOUND is the same for an absent key, the developer's, another 
   await api.call('DELETE', `/api/v2/dev/apps/${gone.app_id}`, undefined, gone);
   const absent = await refund(reseller, ABSENT);
   expectError(absent, 404, 'LICENSE_NOT_FOUND');
-  for (const answer of [
+  for (const response of [
     await refund(reseller, own!),
     await refund(reseller, others!.license_id),
     await refund(leftover, lost!.license_id),
     await refund(reseller, 'x'),
   ]) {
-    expect(comparable(answer)).toEqual(comparable(absent));
+    expect(comparable(response)).toEqual(comparable(absent));
   }
   expect([await reseller.balance(), await other.balance(), await leftover.balance()]).toEqual([10, 0, 0]);
   expect(await ids(app)).toHaveLength(2);
@@ -207,7 +211,7 @@ test('is in the audit log and an event, without the key', async () => {
       },
     },
   ]);
-  const log = await api.call<Schemas['AuditLog']>(
+  const log = await api.call<Schemas['AuditEntryList']>(
     'GET',
     `/api/v2/dev/audit-log?actor_id=${reseller.reseller_id}&limit=2`,
     undefined,

@@ -31,7 +31,7 @@ test('the next login binds another machine; sessions end', async () => {
   expectError(await api.verify({ app_id: app.app_id, token }), 401, 'SESSION_INVALID');
   expect((await api.login(app.with(elsewhere))).status).toBe(200);
   expectError(await api.login(app.with(user)), 403, 'HWID_MISMATCH');
-  const log = await api.call<components['schemas']['AuditLog']>(
+  const log = await api.call<components['schemas']['AuditEntryList']>(
     'GET',
     `/api/v2/dev/audit-log?actor_id=${reseller.reseller_id}&action=user.hwid_reset`,
     undefined,

@@ -90,18 +90,18 @@ test('an Idempotency-Key makes one reseller of two requests', async () => {
 });
 
 test('INSUFFICIENT_SCOPE without auth:dev', async () => {
-  const made = await api.post<Schemas['CreatedApiToken']>(
+  const made = await api.post<Schemas['CreateApiTokenResult']>(
     '/api/v2/dev/tokens',
     { name: 'bot', scopes: ['read', 'write'] },
     { token },
   );
-  const answer = await api.post('/api/v2/dev/resellers', wish(), { token: made.body.token });
-  expectError(answer, 403, 'INSUFFICIENT_SCOPE');
+  const response = await api.post('/api/v2/dev/resellers', wish(), { token: made.body.token });
+  expectError(response, 403, 'INSUFFICIENT_SCOPE');
 });
 
 test('is in the audit log', async () => {
   const { body } = await create(wish({ commission_margin: 1 }));
-  const log = await api.call<Schemas['AuditLog']>(
+  const log = await api.call<Schemas['AuditEntryList']>(
     'GET',
     `/api/v2/dev/audit-log?target=${body.reseller_id}`,
     undefined,

@@ -14,7 +14,7 @@ const { api, clock, databaseUrl } = await startTestService();
 const app = await newApp(api);
 const reseller = await newReseller(api, app, { balance: 100 });
 const create = (body: object, token: string = app.token, id: string = reseller.reseller_id) =>
-  api.post<Schemas['CreatedApiToken']>(`/api/v2/dev/resellers/${id}/tokens`, body, { token });
+  api.post<Schemas['CreateApiTokenResult']>(`/api/v2/dev/resellers/${id}/tokens`, body, { token });
 const own = (token: string, place = '') =>
   api.call('GET', `/api/v2/dev/reseller${place}`, undefined, { token });
 
@@ -73,8 +73,8 @@ describe('scopes', () => {
       ['licenses/lic_01kazm8e3rfxkb0a6t2d5v9j1m/refund', undefined],
       ['users/usr_01kazm6t0hfa8bk4n2q7r9s1vx/reset-hwid', undefined],
     ] as const) {
-      const answer = await api.post(`/api/v2/dev/reseller/${path}`, body, { token });
-      expectError(answer, 403, 'INSUFFICIENT_SCOPE');
+      const response = await api.post(`/api/v2/dev/reseller/${path}`, body, { token });
+      expectError(response, 403, 'INSUFFICIENT_SCOPE');
     }
   });
 
@@ -88,7 +88,7 @@ describe('scopes', () => {
   });
 
   test('INSUFFICIENT_SCOPE for those that the maker has not', async () => {
-    const maker = await api.post<Schemas['CreatedApiToken']>(
+    const maker = await api.post<Schemas['CreateApiTokenResult']>(
       '/api/v2/dev/tokens',
       { name: 'Back office', scopes: ['auth:dev', 'read'] },
       { token: app.token },

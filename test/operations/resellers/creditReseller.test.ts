@@ -113,7 +113,7 @@ test('a failed request leaves nothing behind under its Idempotency-Key', async (
 test('is in the audit log, with what the balance was after it', async () => {
   const { reseller_id } = await newReseller(api, app);
   const { body } = await credit(reseller_id, { amount: 5.5, note: 'a note of ours' });
-  const log = await api.call<Schemas['AuditLog']>(
+  const log = await api.call<Schemas['AuditEntryList']>(
     'GET',
     `/api/v2/dev/audit-log?target=${reseller_id}&action=reseller.credited`,
     undefined,
@@ -141,6 +141,6 @@ test("RESELLER_NOT_FOUND is the same for another developer's and an absent one",
 
 test('a reseller cannot credit himself', async () => {
   const reseller = await newReseller(api, app);
-  const answer = await credit(reseller.reseller_id, { amount: 1 }, reseller.token);
-  expectError(answer, 401, 'UNAUTHORIZED');
+  const response = await credit(reseller.reseller_id, { amount: 1 }, reseller.token);
+  expectError(response, 401, 'UNAUTHORIZED');
 });

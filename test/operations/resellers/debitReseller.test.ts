@@ -24,9 +24,9 @@ test('takes from the balance, down to nothing', async () => {
 
 test('INSUFFICIENT_BALANCE for more than there is, and nothing changes', async () => {
   const reseller = await newReseller(api, app, { balance: 10 });
-  const answer = await debit(reseller.reseller_id, { amount: 10.01 });
-  expectError(answer, 409, 'INSUFFICIENT_BALANCE');
-  expect((answer.body as { detail?: string }).detail).toBe('The balance is 10.00 USD.');
+  const response = await debit(reseller.reseller_id, { amount: 10.01 });
+  expectError(response, 409, 'INSUFFICIENT_BALANCE');
+  expect((response.body as { detail?: string }).detail).toBe('The balance is 10.00 USD.');
   expect(await reseller.balance()).toBe(10);
   const ledger = await api.call('GET', `${reseller.path}/ledger`, undefined, app);
   expect(ledger.body['data']).toHaveLength(1);

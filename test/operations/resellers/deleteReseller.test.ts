@@ -54,8 +54,8 @@ test('a token that was made at the same time is nobody’s', async () => {
   const wanted = { name: 'Late', scopes: ['read', 'write'], expiresAt: null } as const;
   const { token } = await services.apiTokens.create(actor, ['read', 'write'], wanted, reseller.reseller_id);
   for (const place of ['', '/licenses', '/ledger', '/users']) {
-    const answer = await api.call('GET', `/api/v2/dev/reseller${place}`, undefined, { token });
-    expectError(answer, 401, 'UNAUTHORIZED');
+    const response = await api.call('GET', `/api/v2/dev/reseller${place}`, undefined, { token });
+    expectError(response, 401, 'UNAUTHORIZED');
   }
   const wish = { app_id: app.app_id, tier: 'Pro', duration_days: 30, amount: 1 };
   expectError(await api.post('/api/v2/dev/reseller/licenses', wish, { token }), 401, 'UNAUTHORIZED');

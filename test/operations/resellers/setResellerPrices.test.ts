@@ -64,14 +64,14 @@ describe('VALIDATION_FAILED', async () => {
   await api.call('DELETE', `/api/v2/dev/apps/${deleted.app_id}`, undefined, developer);
 
   test("for an application that is another developer's, deleted or absent: all the same", async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [foreign.app_id, deleted.app_id, 'app_01kazm4q7ffx8v5t2w9y3b6n1c'].map((app_id) =>
         set([price({ app_id })]),
       ),
     );
-    for (const answer of answers) {
-      expectFaults(answer, '/prices/0/app_id');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectFaults(response, '/prices/0/app_id');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
   });
 
@@ -91,8 +91,8 @@ describe('VALIDATION_FAILED', async () => {
       '"price":1}',
       `"price":${number}}`,
     );
-    const answer = await api.call('PUT', `${reseller.path}/prices`, text, app);
-    expectFaults(answer, '/prices/0/price');
+    const response = await api.call('PUT', `${reseller.path}/prices`, text, app);
+    expectFaults(response, '/prices/0/price');
   });
 
   test('for two prices of the same keys', async () => {

@@ -62,8 +62,8 @@ test('a suspended reseller can look and change nothing; his keys work', async ()
     expect((await api.call('GET', `/api/v2/dev/reseller/${place}`, undefined, reseller)).status).toBe(200);
   }
   const register = { username: 'ada', password: 'a user password', hwid: 'machine' };
-  const answer = await api.register(app.with({ ...register, license_key: key!.license_key }));
-  expect(answer.status).toBe(201);
+  const response = await api.register(app.with({ ...register, license_key: key!.license_key }));
+  expect(response.status).toBe(201);
   await reseller.patch({ suspended: false });
   expect((await reseller.buy()).status).toBe(201);
 });

@@ -70,7 +70,7 @@ describe('SESSION_INVALID', () => {
     const [header, claims, signature] = token.split('.') as [string, string, string];
     const none = Buffer.from('{"alg":"none","typ":"sandbox+jwt"}').toString('base64url');
     const other = (await newSandbox()).token.split('.') as [string, string, string];
-    const answers = [];
+    const responses = [];
     for (const [id, handle] of [
       ['another', token],
       ['Sandbox', token],
@@ -88,11 +88,11 @@ describe('SESSION_INVALID', () => {
       [app.app_id, encrypted.token],
       [app.app_id, developer],
     ] as const) {
-      answers.push(await api.verifySandbox({ app_id: id, token: handle }));
+      responses.push(await api.verifySandbox({ app_id: id, token: handle }));
     }
-    for (const answer of answers) {
-      expectError(answer, 401, 'SESSION_INVALID');
-      expect(comparable(answer)).toEqual(comparable(answers[0]!));
+    for (const response of responses) {
+      expectError(response, 401, 'SESSION_INVALID');
+      expect(comparable(response)).toEqual(comparable(responses[0]!));
     }
   });
 

@@ -6,7 +6,7 @@ import { newApp, newDeveloper, newHwid, newUser, type App, type Developer } from
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 
-type Statistics = components['schemas']['Statistics'];
+type Statistics = components['schemas']['StatisticsResult'];
 
 /** The service's clock stands at 10:00 of this day. */
 const service = await startTestService();

@@ -1,7 +1,7 @@
 import type { Email } from 'postal-mime';
 import { expect } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { unique } from '../../support/fixtures.ts';
 
 type Schemas = components['schemas'];
@@ -20,19 +20,27 @@ export interface Refused {
   readonly claim_token_expires?: string;
 }
 
-export type Registered = Required<Schemas['AgentRegistration']> & Refused;
-export type Claimed = Required<Schemas['AgentClaim']> & Refused;
+export type Registered = Required<Schemas['RegisterAgentResult']> & Refused;
+export type Claimed = Required<Schemas['ClaimAgentResult']> & Refused;
 
-export const register = (api: Api, body: object): Promise<Answer<Registered>> =>
+export const register = (api: Api, body: object): Promise<ApiResponse<Registered>> =>
   api.post<Registered>('/api/v1/agent/register', body);
 
-export const registerGrant = (api: Api, assertion: string, more: object = {}): Promise<Answer<Registered>> =>
+export const registerGrant = (
+  api: Api,
+  assertion: string,
+  more: object = {},
+): Promise<ApiResponse<Registered>> =>
   register(api, { type: 'identity_assertion', assertion_type: ID_JAG, assertion, ...more });
 
-export const registerEmail = (api: Api, assertion: string, more: object = {}): Promise<Answer<Registered>> =>
+export const registerEmail = (
+  api: Api,
+  assertion: string,
+  more: object = {},
+): Promise<ApiResponse<Registered>> =>
   register(api, { type: 'identity_assertion', assertion_type: 'verified_email', assertion, ...more });
 
-export const claim = (api: Api, body: object): Promise<Answer<Claimed>> =>
+export const claim = (api: Api, body: object): Promise<ApiResponse<Claimed>> =>
   api.post<Claimed>('/api/v1/agent/claim', body);
 
 export const revokeCredential = (api: Api, credential: string) =>
@@ -57,10 +65,12 @@ export async function developerOf(api: Api, token: string): Promise<string> {
 export async function newAgent(
   api: Api,
   { token }: { readonly token: string },
-  scopes: Schemas['Scopes'] = ['read'],
+  scopes: Schemas['ApiTokenScopes'] = ['read'],
 ): Promise<{ readonly credential: string }> {
   const wanted = { name: 'Bot', scopes };
-  const { status, body } = await api.post<Schemas['CreatedAgent']>('/api/v2/dev/agents', wanted, { token });
+  const { status, body } = await api.post<Schemas['CreateAgentResult']>('/api/v2/dev/agents', wanted, {
+    token,
+  });
   if (status !== 201) throw new Error(`POST /api/v2/dev/agents answered ${status}`);
   return body;
 }
@@ -110,7 +120,7 @@ export function submit(api: Api, page: string, fields: Record<string, string> = 
 export async function codeOf(api: Api, page: string, password?: string): Promise<string> {
   const response = await submit(api, page, password === undefined ? {} : { password });
   const [, code] = /class="code">(\d{6})</.exec(await response.text()) ?? [];
-  if (code === undefined) throw new Error(`${page} answered ${response.status} without a code`);
+  if (code === undefined) throw new Error(`${page} returned ${response.status} without a code`);
   return code;
 }
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { newNonce, newUser, signed, unique, type App, type User } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
 
@@ -50,7 +50,7 @@ export async function knock(
   app: App,
   guest: Guest,
   headers: Record<string, string> = {},
-): Promise<Answer<{ code?: string }>> {
+): Promise<ApiResponse<{ code?: string }>> {
   const { app_id } = app;
   const { username, password, hwid, encryptedToken, licenseKey } = guest;
   const post = (path: string, body: object | string, more: Record<string, string> = {}) =>

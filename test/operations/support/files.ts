@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import { atFileEnd } from '../../support/at-file-end.ts';
-import type { Answer, Api, CallOptions } from '../../support/api.ts';
+import type { ApiResponse, Api, CallOptions } from '../../support/api.ts';
 import { bodyOf, expectContract } from '../../support/exchange.ts';
 import type { App } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/processes.ts';
@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 
 type Schemas = components['schemas'];
 
-export type FileAnswer = Answer<Schemas['FileResult']>;
+export type FileResponse = ApiResponse<Schemas['HostedFileResult']>;
 
 export interface FileService extends TestService {
   /** The names of the contents that are in its folder. */
@@ -58,7 +58,7 @@ export function putFile(
   content: Uint8Array | string,
   query = '',
   headers: Record<string, string> = {},
-): Promise<FileAnswer> {
+): Promise<FileResponse> {
   return api.call('PUT', fileOf(app, name) + query, content, {
     token: app.token,
     headers: { 'content-type': 'application/octet-stream', ...headers },
@@ -72,10 +72,10 @@ export async function upload(
   name: string,
   content: Uint8Array | string,
   query = '',
-): Promise<Schemas['FileResult']> {
-  const answer = await putFile(api, app, name, content, query);
-  expect(answer.status).toBe(200);
-  return answer.body;
+): Promise<Schemas['HostedFileResult']> {
+  const response = await putFile(api, app, name, content, query);
+  expect(response.status).toBe(200);
+  return response.body;
 }
 
 export interface Downloaded {
@@ -92,12 +92,12 @@ export async function download(
   path: string,
   { token, headers = {}, method = 'GET' }: CallOptions & { readonly method?: string } = {},
 ): Promise<Downloaded> {
-  const answer = await fetch(api.baseUrl + path, {
+  const response = await fetch(api.baseUrl + path, {
     method,
     headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
   });
-  const { status } = answer;
-  const content = Buffer.from(await answer.arrayBuffer());
+  const { status } = response;
+  const content = Buffer.from(await response.arrayBuffer());
   const text = status >= 400 ? content.toString() : '';
   // A refusal without its body has nothing to be held against the contract.
   if (method !== 'HEAD' || status < 400)
@@ -105,9 +105,9 @@ export async function download(
       method: method === 'HEAD' ? 'GET' : method,
       path,
       status,
-      headers: answer.headers,
+      headers: response.headers,
       text,
     });
-  const body = (bodyOf({ headers: answer.headers, text }) ?? {}) as Downloaded['body'];
-  return { status, headers: answer.headers, content, body };
+  const body = (bodyOf({ headers: response.headers, text }) ?? {}) as Downloaded['body'];
+  return { status, headers: response.headers, content, body };
 }

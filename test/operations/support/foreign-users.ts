@@ -17,8 +17,8 @@ export function testForeignUsers({ api }: TestService, method: string, path: str
     const foreign = await callUsers(api, app, method, `/${userId}${path}`, body);
     expectError(foreign, 404, 'USER_NOT_FOUND');
     for (const absent of [ABSENT_USER, 'nonsense', app.app_id, '%F0%9F%A6%8A']) {
-      const answer = await callUsers(api, app, method, `/${absent}${path}`, body);
-      expect(comparable(answer)).toEqual(comparable(foreign));
+      const response = await callUsers(api, app, method, `/${absent}${path}`, body);
+      expect(comparable(response)).toEqual(comparable(foreign));
     }
     expect(await viewOf(api, sibling, userId)).toEqual(before);
   });
@@ -37,7 +37,7 @@ export function testForeignUsers({ api }: TestService, method: string, path: str
   });
 
   test('VALIDATION_FAILED for an identifier that is too long', async () => {
-    const answer = await callUsers(api, await newApp(api), method, `/${'u'.repeat(65)}${path}`, body);
-    expectFaults(answer, 'path/user_id');
+    const response = await callUsers(api, await newApp(api), method, `/${'u'.repeat(65)}${path}`, body);
+    expectFaults(response, 'path/user_id');
   });
 }

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { DAY, type TestClock } from '../../support/clock.ts';
 import type { App, Developer, User } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
@@ -24,7 +24,7 @@ export function inDays(clock: TestClock, days: number): string {
 }
 
 /** Verifies with a new session: the one before may have expired. */
-export async function verifyAnew(api: Api, app: App, user: User): Promise<Schemas['VerificationResult']> {
+export async function verifyAnew(api: Api, app: App, user: User): Promise<Schemas['VerifySessionResult']> {
   const { body } = await api.login(app.with(user));
   return (await api.verify({ app_id: app.app_id, token: body.token })).body;
 }
@@ -35,7 +35,10 @@ export async function patchAnew(
   { email, password }: Developer,
   app: App,
   changes: Schemas['UpdateApplicationRequest'],
-): Promise<Answer> {
-  const { body } = await api.post<Schemas['DeveloperSession']>('/api/v2/dev/login', { email, password });
+): Promise<ApiResponse> {
+  const { body } = await api.post<Schemas['DeveloperSessionResult']>('/api/v2/dev/login', {
+    email,
+    password,
+  });
   return api.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, changes, { token: body.token });
 }

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { newDeveloper, newHwid, newUser, unique, type App } from '../../support/fixtures.ts';
 import { comparable, expectError } from './errors.ts';
 
 type Schemas = components['schemas'];
 export type License = Schemas['License'];
-export type CreatedLicense = Schemas['CreatedLicenses']['licenses'][number];
+export type CreatedLicense = Schemas['CreateLicensesResult']['licenses'][number];
 
 /** What is said of every answer here. */
 type Said = { code?: string; detail?: string; errors?: { pointer: string; detail: string }[] };
@@ -23,7 +23,7 @@ export function licensesOf(api: Api, { app_id, token }: Pick<App, 'app_id'> & { 
   return {
     async create(amount: number, more: Partial<Schemas['CreateLicensesRequest']> = {}) {
       const wanted = { amount, tier: 'Pro', duration_days: 30, ...more };
-      const { status, body } = await call<Schemas['CreatedLicenses']>('POST', '', wanted);
+      const { status, body } = await call<Schemas['CreateLicensesResult']>('POST', '', wanted);
       expect(status, JSON.stringify(body)).toBe(201);
       return body.licenses;
     },
@@ -35,13 +35,16 @@ export function licensesOf(api: Api, { app_id, token }: Pick<App, 'app_id'> & { 
         accept: `${accept}, application/problem+json;q=0.1`,
       }),
     import: (csv: string | Uint8Array, headers: Record<string, string> = {}) =>
-      call<Schemas['ImportedLicenses']>('POST', '/import', csv, { 'content-type': 'text/csv', ...headers }),
+      call<Schemas['ImportLicensesResult']>('POST', '/import', csv, {
+        'content-type': 'text/csv',
+        ...headers,
+      }),
     extend: (body: unknown, headers?: Record<string, string>) =>
-      call<Schemas['ExtendedLicenses']>('POST', '/extend', body, headers),
-    deleteUnused: (query = '?status=unused') => call<Schemas['DeletedLicenses']>('DELETE', query),
+      call<Schemas['ExtendLicensesResult']>('POST', '/extend', body, headers),
+    deleteUnused: (query = '?status=unused') => call<Schemas['DeleteUnusedLicensesResult']>('DELETE', query),
     get: one('GET'),
     update: one('PATCH'),
-    delete: (id: string) => call<Schemas['DeletionResult']>('DELETE', `/${id}`),
+    delete: (id: string) => call<Schemas['MessageResult']>('DELETE', `/${id}`),
     ban: (id: string, body: unknown = {}, headers?: Record<string, string>) =>
       call<Schemas['BanLicenseResult']>('POST', `/${id}/ban`, body, headers),
     unban: one('POST', '/unban'),
@@ -58,9 +61,11 @@ export type LicenseCalls = ReturnType<typeof licensesOf>;
 export async function redeemed(api: Api, app: App, more: Partial<Schemas['CreateLicensesRequest']> = {}) {
   const [license] = (await licensesOf(api, app).create(1, more)) as [CreatedLicense];
   const user = await newUser(api, app);
-  const answer = await api.activate(app.with({ username: user.username, license_key: license.license_key }));
-  expect(answer.status).toBe(200);
-  return { ...license, user, expiresAt: answer.body.expires_at! };
+  const response = await api.activate(
+    app.with({ username: user.username, license_key: license.license_key }),
+  );
+  expect(response.status).toBe(200);
+  return { ...license, user, expiresAt: response.body.expires_at! };
 }
 
 /** A key whose first login made its user. */
@@ -80,7 +85,7 @@ export async function expectForeignIsAbsent(
   api: Api,
   app: App,
   licenseId: string,
-  call: (licenses: LicenseCalls, id: string) => Promise<Answer<object>>,
+  call: (licenses: LicenseCalls, id: string) => Promise<ApiResponse<object>>,
 ): Promise<void> {
   const sibling = licensesOf(api, app);
   const absent = await call(sibling, 'lic_01kazm8e3rfxkb0a6t2d5v9j1m');

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { unique } from '../../support/fixtures.ts';
 
 export const ACCESS = '/api/v1/agent/access';
@@ -8,7 +8,7 @@ export const ACCESS = '/api/v1/agent/access';
 export type WireChallenge = Readonly<Record<string, string>>;
 
 /** What an answer asks for. */
-export function challengeOf({ headers }: Pick<Answer, 'headers'>): WireChallenge {
+export function challengeOf({ headers }: Pick<ApiResponse, 'headers'>): WireChallenge {
   const header = headers.get('www-authenticate') ?? '';
   return Object.fromEntries(
     [...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name!, value!]),
@@ -33,15 +33,15 @@ export function credential(
 
 export const encoded = (text: string) => `Payment ${Buffer.from(text).toString('base64url')}`;
 
-export type AgentAccess = components['schemas']['AgentAccess'] & { readonly code?: string };
+export type AgentAccess = components['schemas']['AgentAccessResult'] & { readonly code?: string };
 
-export function access(api: Api, authorization: string): Promise<Answer<AgentAccess>> {
+export function access(api: Api, authorization: string): Promise<ApiResponse<AgentAccess>> {
   return api.call<AgentAccess>('GET', ACCESS, undefined, { headers: { authorization } });
 }
 
 /** Pays. @returns the token that it gives */
 export async function newAgentToken(api: Api): Promise<string> {
   const { status, body } = await access(api, credential(await newChallenge(api)));
-  if (status !== 200) throw new Error(`GET ${ACCESS} answered ${status} ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Error(`GET ${ACCESS} returned ${status} ${JSON.stringify(body)}`);
   return body.access_token;
 }

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { unique, type App } from '../../support/fixtures.ts';
 
 type Schemas = components['schemas'];
@@ -17,14 +17,17 @@ export interface TestReseller {
   /** A change by the developer. */
   patch(changes: Schemas['UpdateResellerRequest']): Promise<void>;
   /** Buys keys, by default one of the 30 days of Pro that the fixture has a price for. */
-  buy(fields?: object, headers?: Record<string, string>): Promise<Answer<Purchase>>;
+  buy(fields?: object, headers?: Record<string, string>): Promise<ApiResponse<Purchase>>;
   /** Buys keys and returns them. */
   keys(amount: number): Promise<Purchase['licenses']>;
   /** The balance as he sees it. */
   balance(): Promise<number>;
 }
 
-export type Purchase = Schemas['PurchasedLicenses'] & { readonly code?: string; readonly detail?: string };
+export type Purchase = Schemas['CreateResellerLicensesResult'] & {
+  readonly code?: string;
+  readonly detail?: string;
+};
 
 export interface ResellerFields {
   readonly currency?: string;
@@ -35,8 +38,8 @@ export interface ResellerFields {
   readonly scopes?: ('read' | 'write')[];
 }
 
-function expectStatus(what: string, { status, body }: Answer<object>, wanted: number): void {
-  if (status !== wanted) throw new Error(`${what} answered ${status} ${JSON.stringify(body)}`);
+function expectStatus(what: string, { status, body }: ApiResponse<object>, wanted: number): void {
+  if (status !== wanted) throw new Error(`${what} returned ${status} ${JSON.stringify(body)}`);
 }
 
 /** Makes a reseller with a balance, a price for 30 days of Pro, and a token. */
@@ -79,16 +82,21 @@ export async function newReseller(api: Api, app: App, fields: ResellerFields = {
     },
     buy,
     async keys(amount) {
-      const answer = await buy({ amount });
-      expectStatus('createResellerLicenses', answer, 201);
-      return answer.body.licenses;
+      const response = await buy({ amount });
+      expectStatus('createResellerLicenses', response, 201);
+      return response.body.licenses;
     },
     async balance() {
-      const answer = await api.call<Schemas['OwnResellerResult']>('GET', '/api/v2/dev/reseller', undefined, {
-        token: own,
-      });
-      expectStatus('getOwnReseller', answer, 200);
-      return answer.body.balance;
+      const response = await api.call<Schemas['OwnResellerResult']>(
+        'GET',
+        '/api/v2/dev/reseller',
+        undefined,
+        {
+          token: own,
+        },
+      );
+      expectStatus('getOwnReseller', response, 200);
+      return response.body.balance;
     },
   };
   if (price !== null) await reseller.price({ app_id: app.app_id, tier: 'Pro', duration_days: 30, price });
@@ -105,9 +113,9 @@ export async function newResellerToken(
 ): Promise<string> {
   const path = `/api/v2/dev/resellers/${resellerId}/tokens`;
   const wanted = { name: 'Shop', scopes };
-  const answer = await api.post<Schemas['CreatedApiToken']>(path, wanted, { token: app.token });
-  expectStatus('createResellerToken', answer, 201);
-  return answer.body.token;
+  const response = await api.post<Schemas['CreateApiTokenResult']>(path, wanted, { token: app.token });
+  expectStatus('createResellerToken', response, 201);
+  return response.body.token;
 }
 
 /** An absent reseller's identifier. */

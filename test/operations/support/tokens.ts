@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import type { Api } from '../../support/api.ts';
 
-type Scope = components['schemas']['Scopes'][number];
+type Scope = components['schemas']['ApiTokenScopes'][number];
 
 /** Makes an API token. @returns its id and the token itself */
 export async function newApiToken(
@@ -11,12 +11,12 @@ export async function newApiToken(
   more: { readonly name?: string; readonly expires_at?: string | null } = {},
 ): Promise<{ readonly token_id: string; readonly token: string }> {
   const wanted = { name: 'bot', scopes: [...scopes], ...more };
-  const { status, body } = await api.post<components['schemas']['CreatedApiToken']>(
+  const { status, body } = await api.post<components['schemas']['CreateApiTokenResult']>(
     '/api/v2/dev/tokens',
     wanted,
     { token: maker.token },
   );
-  if (status !== 201) throw new Error(`POST /api/v2/dev/tokens answered ${status}`);
+  if (status !== 201) throw new Error(`POST /api/v2/dev/tokens returned ${status}`);
   return { token_id: body.token_id, token: body.token };
 }
 
@@ -27,6 +27,6 @@ export async function auditLog(
   query = '',
 ): Promise<components['schemas']['AuditEntry'][]> {
   const path = `/api/v2/dev/audit-log?limit=100${query}`;
-  const { body } = await api.call<components['schemas']['AuditLog']>('GET', path, undefined, { token });
+  const { body } = await api.call<components['schemas']['AuditEntryList']>('GET', path, undefined, { token });
   return body.data;
 }

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { newHwid, unique, type App, type User } from '../../support/fixtures.ts';
 
 type Schemas = components['schemas'];
@@ -18,7 +18,7 @@ export function callUsers<Body = Record<string, unknown>>(
   path = '',
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer<Body & Problem>> {
+): Promise<ApiResponse<Body & Problem>> {
   const address = `/api/v2/dev/apps/${app.app_id}/users${path}`;
   return api.call(method, address, body, { token: app.token, headers });
 }
@@ -31,13 +31,13 @@ export interface Registered extends User {
 export async function registered(api: Api, app: App, fields: object = {}): Promise<Registered> {
   const user = { username: unique('user'), password: 'a user password', hwid: newHwid(), ...fields };
   const { status, body } = await api.register(app.with(user));
-  if (status !== 201) throw new Error(`register answered ${status}`);
+  if (status !== 201) throw new Error(`register returned ${status}`);
   return { ...user, userId: String(body['user_id']) };
 }
 
 export async function viewOf(api: Api, app: App, userId: string): Promise<UserView> {
   const { status, body } = await callUsers<UserView>(api, app, 'GET', `/${userId}`);
-  if (status !== 200) throw new Error(`getUser answered ${status}`);
+  if (status !== 200) throw new Error(`getUser returned ${status}`);
   return body;
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import type { App } from '../../support/fixtures.ts';
 
 type Schemas = components['schemas'];
@@ -17,11 +17,11 @@ export async function setVariable(
   app: App,
   name: string,
   value: string,
-  visibility: Schemas['Visibility'] = 'public',
+  visibility: Schemas['VariableVisibility'] = 'public',
 ): Promise<Schemas['VariableResult']> {
-  const answer = await putVariable(api, app, name, { value, visibility });
-  expect(answer.status).toBe(200);
-  return answer.body;
+  const response = await putVariable(api, app, name, { value, visibility });
+  expect(response.status).toBe(200);
+  return response.body;
 }
 
 /** Tries to set a variable of the application. */
@@ -30,7 +30,7 @@ export function putVariable(
   app: App,
   name: string,
   body: unknown,
-): Promise<Answer<Schemas['VariableResult']>> {
+): Promise<ApiResponse<Schemas['VariableResult']>> {
   return api.call('PUT', `${variablesOf(app)}/${name}`, body, { token: app.token });
 }
 
@@ -41,7 +41,7 @@ export function putUserVariable(
   userId: string,
   name: string,
   value: string,
-): Promise<Answer<Schemas['UserVariableResult']>> {
+): Promise<ApiResponse<Schemas['UserVariableResult']>> {
   return api.call('PUT', `${variablesOf(app, userId)}/${name}`, { value }, { token: app.token });
 }
 
@@ -56,6 +56,6 @@ export async function seen(api: Api, app: App, token?: string): Promise<Record<s
 /** The developer's log of what was done to variables of an application, the latest first. */
 export async function auditOf(api: Api, app: App): Promise<object[]> {
   const path = `/api/v2/dev/audit-log?app_id=${app.app_id}`;
-  const { body } = await api.call<Schemas['AuditLog']>('GET', path, undefined, { token: app.token });
+  const { body } = await api.call<Schemas['AuditEntryList']>('GET', path, undefined, { token: app.token });
   return body.data;
 }

@@ -10,7 +10,7 @@ import { auditLog, newApiToken } from '../support/tokens.ts';
 const { api, baseUrl, clock, databaseUrl, services } = await startTestService();
 
 const create = (token: string, body: unknown) =>
-  api.post<components['schemas']['CreatedApiToken']>('/api/v2/dev/tokens', body, { token });
+  api.post<components['schemas']['CreateApiTokenResult']>('/api/v2/dev/tokens', body, { token });
 const apps = async (token: string) =>
   (await api.call('GET', '/api/v2/dev/apps', undefined, { token })).status;
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
@@ -126,10 +126,10 @@ test('VALIDATION_FAILED lists what is wrong', async () => {
 
 test('INSUFFICIENT_SCOPE names the scope', async () => {
   const { token } = await newApiToken(api, await newDeveloper(api), ['read', 'write']);
-  const answer = await create(token, { name: 'bot', scopes: ['read'] });
-  expectError(answer, 403, 'INSUFFICIENT_SCOPE');
-  expect(answer.body).toMatchObject({ scope: 'auth:dev' });
-  expect(answer.headers.get('www-authenticate')).toBe(
+  const response = await create(token, { name: 'bot', scopes: ['read'] });
+  expectError(response, 403, 'INSUFFICIENT_SCOPE');
+  expect(response.body).toMatchObject({ scope: 'auth:dev' });
+  expect(response.headers.get('www-authenticate')).toBe(
     `Bearer realm="latchkey", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource", error="insufficient_scope", scope="auth:dev"`,
   );
 });

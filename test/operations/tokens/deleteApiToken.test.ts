@@ -29,10 +29,10 @@ test('no request is let in with it after the answer, on any node', async () => {
 test('of many at once over two nodes one revokes it', async () => {
   const developer = await newDeveloper(api);
   const { token_id } = await newApiToken(api, developer, ['read']);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) => revoke(token_id, developer, n % 2 === 0 ? api : second.api)),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(404)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(404)]);
   expect(await auditLog(api, developer, '&action=api_token.revoked')).toHaveLength(1);
 });
 

@@ -85,10 +85,10 @@ test('the audit log holds the reason, and what tells the user does not', async (
 test('many at once make one ban', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => callUsers(api, app, 'POST', `/${userId}/ban`, {})),
   );
-  expect(new Set(answers.map(({ body }) => body['ban_id'])).size).toBe(1);
+  expect(new Set(responses.map(({ body }) => body['ban_id'])).size).toBe(1);
   expect(await bansOf(app)).toHaveLength(1);
 });
 

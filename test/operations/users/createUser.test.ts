@@ -28,7 +28,7 @@ test('creates a user who is bound by his first login', async () => {
     password_state: 'set',
     hwid_bound: false,
     hwid_reset_at: null,
-    subscription: { subscription_status: 'none', tier: null, expires_at: null, stretches: [] },
+    subscription: { subscription_status: 'none', tier: null, expires_at: null, periods: [] },
     live_sessions: 0,
     ban: null,
     created_at: service.clock.now().toISOString(),
@@ -79,7 +79,7 @@ test('TOO_MANY_REQUESTS while too many passwords wait', async () => {
   const { atOnce, later } = await flood(2, () =>
     callUsers(api, app, 'POST', '', { username: unique('user'), password: 'a user password' }),
   );
-  for (const answer of atOnce) expectError(answer, 429, 'TOO_MANY_REQUESTS');
+  for (const response of atOnce) expectError(response, 429, 'TOO_MANY_REQUESTS');
   expect(later.every(({ status }) => status === 201)).toBe(true);
   expect(await seatsOf(api, app)).toBe(later.length);
 });
@@ -97,12 +97,12 @@ test('no login of anybody is refused for it', async () => {
   let login: ReturnType<typeof api.login> | undefined;
   const { atOnce } = await flood(1, async () => {
     const draft = { username: unique('user'), password: 'a user password' };
-    const answer = await callUsers(api, app, 'POST', '', draft);
-    if (answer.status !== 429) return answer;
+    const response = await callUsers(api, app, 'POST', '', draft);
+    if (response.status !== 429) return response;
     const before = await seen();
     login = api.login(other.with(user));
     await expect.poll(seen).toBe(before + 1);
-    return answer;
+    return response;
   });
   expectError(atOnce[0]!, 429, 'TOO_MANY_REQUESTS');
   expect((await login!).status).toBe(200);

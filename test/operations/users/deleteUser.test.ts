@@ -66,10 +66,10 @@ test('a ban of the user goes with him, one of his machine stays', async () => {
 test('many at once delete him once', async () => {
   const app = await newApp(api);
   const [{ userId }] = [await registered(api, app), await registered(api, app)];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => callUsers(api, app, 'DELETE', `/${userId}`)),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(404)]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(404)]);
   expect(await seatsOf(api, app)).toBe(1);
 });
 

@@ -31,10 +31,10 @@ const formula = await callUsers<UserView>(api, app, 'POST', '', { username: '=1+
 await ban(api, app, { kind: 'user', username: '=1+1' });
 
 test('CSV by default, newest first, formulas made texts', async () => {
-  const answer = await exported(app, '*/*');
-  expect(answer.headers.get('content-type')).toBe('text/csv');
-  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="users.csv"');
-  const rows = parse(answer.body as unknown as string) as string[][];
+  const response = await exported(app, '*/*');
+  expect(response.headers.get('content-type')).toBe('text/csv');
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="users.csv"');
+  const rows = parse(response.body as unknown as string) as string[][];
   const now = clock.now().toISOString();
   expect(rows).toEqual([
     ['user_id', 'username', 'email', 'role', 'hwid_bound', 'banned', 'tier', 'expires_at', 'created_at'],
@@ -44,9 +44,9 @@ test('CSV by default, newest first, formulas made texts', async () => {
 });
 
 test('JSON lines are exact', async () => {
-  const answer = await exported(app, 'application/x-ndjson');
-  expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
-  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="users.ndjson"');
+  const response = await exported(app, 'application/x-ndjson');
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="users.ndjson"');
   expect(await lines(app)).toMatchObject([
     { username: '=1+1', email: null, role: '@role', banned: true, tier: null },
     { username: ada.username, email: 'ada@example.com', tier: 'Pro', expires_at: inDays(clock, 30) },
@@ -121,13 +121,13 @@ test('a client that goes away ends it', async () => {
 });
 
 test('HEAD has the headers alone', async () => {
-  const answer = await callUsers(api, app, 'HEAD', '/export');
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toBe('text/csv');
+  const response = await callUsers(api, app, 'HEAD', '/export');
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/csv');
 });
 
 test('APPLICATION_NOT_FOUND', async () => {
   const other = await newApp(api);
-  const answer = await exported({ app_id: app.app_id, token: other.token }, '*/*');
-  expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+  const response = await exported({ app_id: app.app_id, token: other.token }, '*/*');
+  expectError(response, 404, 'APPLICATION_NOT_FOUND');
 });

@@ -27,7 +27,7 @@ test('adds time as a key does: same tier, higher tier, lower tier', async () => 
   expect((await extend('VIP', 1)).body['expires_at']).toBe(inDays(clock, 1));
   expect((await extend('Standard', 3)).body['expires_at']).toBe(inDays(clock, 19));
   const { subscription } = await viewOf(api, app, userId);
-  expect(subscription.stretches.map(({ tier, expires_at }) => [tier, expires_at])).toEqual([
+  expect(subscription.periods.map(({ tier, expires_at }) => [tier, expires_at])).toEqual([
     ['VIP', inDays(clock, 1)],
     ['Pro', inDays(clock, 16)],
     ['Standard', inDays(clock, 19)],

@@ -57,7 +57,7 @@ test('everybody with a running subscription gets the days in the tier in force',
   expect((await endOf(own, over)).subscription_status).toBe('expired');
   const at = (days: number) => new Date(clock.now().getTime() - 1 + days * DAY).toISOString();
   expect(await endOf(own, pro)).toMatchObject({ tier: 'Pro', expires_at: at(8) });
-  expect((await endOf(own, two)).stretches.map(({ tier, expires_at }) => [tier, expires_at])).toEqual([
+  expect((await endOf(own, two)).periods.map(({ tier, expires_at }) => [tier, expires_at])).toEqual([
     ['VIP', at(9)],
     ['Standard', at(13)],
   ]);
@@ -101,8 +101,8 @@ test('10,000 users take five statements a thousand; each is told of, the audit l
   const named = await extend(app, { days: 1, user_ids: userIds });
   // Not what the relay and the jobs do beside it, which depends on how long it takes.
   const ofUsers = /^(select "?user_id|delete from "subscriptions"|insert into (subscriptions|"events"))/;
-  const texts = (query.mock.calls as unknown[][]).map(([asked]) =>
-    typeof asked === 'string' ? asked : (asked as { text: string }).text,
+  const texts = (query.mock.calls as unknown[][]).map(([requested]) =>
+    typeof requested === 'string' ? requested : (requested as { text: string }).text,
   );
   const statements = texts.filter((text) => ofUsers.test(text)).length;
   query.mockRestore();
@@ -157,54 +157,57 @@ describe('while a user is waited for', () => {
     const [user] = (await users(app, 1)) as [string];
     await give(app, user, 'Pro', 1);
     const extending = () => extend(app, { days: 7, tier: 'Pro', all: true });
-    return { answer: await whileUserIsHeld(service.databaseUrl, app, 'user 0', extending, happening), user };
+    return {
+      response: await whileUserIsHeld(service.databaseUrl, app, 'user 0', extending, happening),
+      user,
+    };
   }
 
   test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
     const app = await newApp(api);
-    const { answer, user } = await extendDuring(app, async () => {
+    const { response, user } = await extendDuring(app, async () => {
       await app.patch({ paused: true });
       clock.advance(60_000);
       await app.patch({ paused: false });
     });
-    expect(answer.body).toEqual({ status: 'success', extended: 1, unchanged: 0, unknown: 0 });
+    expect(response.body).toEqual({ status: 'success', extended: 1, unchanged: 0, unknown: 0 });
     expect((await endOf(app, user)).expires_at).toBe(inDays(clock, 8));
   });
 
   test('bans of machines and logins of others do not wait', async () => {
     const app = await newApp(api);
     const other = await registered(api, app);
-    const { answer } = await extendDuring(app, async () => {
+    const { response } = await extendDuring(app, async () => {
       await ban(api, app, { kind: 'hardware', hwid: newHwid() });
       expect((await api.login(app.with(other))).status).toBe(200);
     });
-    expect(answer.body).toMatchObject({ extended: 1 });
+    expect(response.body).toMatchObject({ extended: 1 });
   });
 
   test('its end does not wait behind a change that has the application alone', async () => {
     const app = await newApp(api);
     const change = await connectTo(service.databaseUrl);
-    const { answer } = await extendDuring(app, async () => {
+    const { response } = await extendDuring(app, async () => {
       await change.query('begin');
       await change.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app.app_id]);
     });
-    expect(answer.body).toMatchObject({ extended: 1 });
+    expect(response.body).toMatchObject({ extended: 1 });
     await change.query('rollback');
   });
 
   test('VALIDATION_FAILED when the tier is removed, and nothing is extended', async () => {
     const app = await newApp(api);
-    const { answer, user } = await extendDuring(app, () => app.patch({ tiers: ['Standard'] }));
-    expectFaults(answer, '/tier');
+    const { response, user } = await extendDuring(app, () => app.patch({ tiers: ['Standard'] }));
+    expectFaults(response, '/tier');
     expect((await endOf(app, user)).expires_at).toBe(inDays(clock, 1));
   });
 
   test('APPLICATION_NOT_FOUND when the application is deleted', async () => {
     const app = await newApp(api);
-    const { answer } = await extendDuring(app, () =>
+    const { response } = await extendDuring(app, () =>
       api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token }),
     );
-    expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+    expectError(response, 404, 'APPLICATION_NOT_FOUND');
   });
 });
 

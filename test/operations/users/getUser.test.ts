@@ -11,7 +11,7 @@ const { api, clock } = service;
 
 testForeignUsers(service, 'GET', '');
 
-test('shows all stretches in wall time, live sessions and the ban in force', async () => {
+test('shows all periods in wall time, live sessions and the ban in force', async () => {
   const app = await newApp(api);
   const [standard] = await app.keys(1, 'Standard', 30);
   const [vip] = await app.keys(1, 'VIP', 10);
@@ -28,7 +28,7 @@ test('shows all stretches in wall time, live sessions and the ban in force', asy
       subscription_status: 'active',
       tier: 'VIP',
       expires_at: inDays(clock, 10),
-      stretches: [
+      periods: [
         { tier: 'VIP', starts_at: inDays(clock, 0), expires_at: inDays(clock, 10) },
         { tier: 'Standard', starts_at: inDays(clock, 10), expires_at: inDays(clock, 40) },
       ],
@@ -68,7 +68,7 @@ test('times of subscriptions move on while the application is paused; one that i
     subscription_status: 'expired',
     tier: null,
     expires_at: null,
-    stretches: [
+    periods: [
       {
         tier: 'Pro',
         starts_at: new Date(before.getTime() + DAY / 2).toISOString(),

@@ -1,7 +1,7 @@
 import argon2 from '@node-rs/argon2';
 import bcrypt from '@node-rs/bcrypt';
 import { describe, expect, test } from 'vitest';
-import { clearDeletedApplication } from '../../../src/housekeeping.ts';
+import { clearDeletedApplication } from '../../../src/app/housekeeping.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newHwid, unique, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -149,8 +149,8 @@ describe('at the first login an imported hash is replaced', async () => {
     const app = await newApp(api);
     await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(password, 5) });
     const hwid = newHwid();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => login(app, 'ada', password, hwid)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => login(app, 'ada', password, hwid)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(200));
   });
 });
 
@@ -158,7 +158,7 @@ describe('all or nothing', () => {
   test('every faulty line is listed', async () => {
     const app = await newApp(api);
     await registered(api, app, { username: 'taken' });
-    const answer = await importCsv(
+    const response = await importCsv(
       app,
       [
         'username,email,role,password_hash,tier,days,expires_at',
@@ -181,8 +181,8 @@ describe('all or nothing', () => {
         'k,,',
       ].join('\n'),
     );
-    expectError(answer, 400, 'VALIDATION_FAILED');
-    const found = linesOf(answer);
+    expectError(response, 400, 'VALIDATION_FAILED');
+    const found = linesOf(response);
     expect(found.map(([pointer]) => pointer)).toEqual(Array.from({ length: 16 }, (_, n) => `/line/${n + 3}`));
     expect(found.map(([, detail]) => detail.split(' ')[0])).toEqual([
       'username',
@@ -210,8 +210,8 @@ describe('all or nothing', () => {
     'no day is taken for another one: %s',
     async (moment) => {
       const app = await newApp(api);
-      const answer = await importCsv(app, `username,tier,expires_at\na,Pro,${moment}`);
-      expect(linesOf(answer).map(([pointer]) => pointer)).toEqual(['/line/2']);
+      const response = await importCsv(app, `username,tier,expires_at\na,Pro,${moment}`);
+      expect(linesOf(response).map(([pointer]) => pointer)).toEqual(['/line/2']);
       expect(await listed(app)).toEqual([]);
     },
   );
@@ -219,18 +219,18 @@ describe('all or nothing', () => {
   test('USERNAME_TAKEN names every line', async () => {
     const app = await newApp(api);
     const { username } = await registered(api, app);
-    const answer = await importCsv(app, `username\nfree\n${username.toUpperCase()}\nalso free\n`);
-    expectError(answer, 409, 'USERNAME_TAKEN');
-    expect(linesOf(answer)).toEqual([['/line/3', 'username is taken']]);
+    const response = await importCsv(app, `username\nfree\n${username.toUpperCase()}\nalso free\n`);
+    expectError(response, 409, 'USERNAME_TAKEN');
+    expect(linesOf(response)).toEqual([['/line/3', 'username is taken']]);
     expect(await listed(app)).toHaveLength(1);
     expect(await seatsOf(api, app)).toBe(1);
   });
 
   test('of many faults the first hundred are shown, and all are counted', async () => {
     const app = await newApp(api);
-    const answer = await importCsv(app, `username,email\n${'x,nowhere\n'.repeat(250)}`);
-    expect(linesOf(answer)).toHaveLength(100);
-    expect(answer.body['detail']).toMatch(/^250 lines /);
+    const response = await importCsv(app, `username,email\n${'x,nowhere\n'.repeat(250)}`);
+    expect(linesOf(response)).toHaveLength(100);
+    expect(response.body['detail']).toMatch(/^250 lines /);
   });
 
   test('QUOTA_EXCEEDED', async () => {
@@ -286,11 +286,11 @@ describe('hashes that cannot be taken over', () => {
     ['broken base64', `$argon2id$v=19$m=64,t=1,p=1$${salt}$${'x'.repeat(41)}`],
   ])('%s', async (_what, password_hash) => {
     const app = await newApp(api);
-    const answer = await importLines(app, { username: 'ada', password_hash });
-    expectError(answer, 400, 'VALIDATION_FAILED');
-    expect(linesOf(answer)[0]![1]).toMatch(/^password_hash must be /);
+    const response = await importLines(app, { username: 'ada', password_hash });
+    expectError(response, 400, 'VALIDATION_FAILED');
+    expect(linesOf(response)[0]![1]).toMatch(/^password_hash must be /);
     // The answer does not say what it was.
-    expect(JSON.stringify(answer.body)).not.toContain(password_hash);
+    expect(JSON.stringify(response.body)).not.toContain(password_hash);
   });
 });
 
@@ -315,25 +315,25 @@ describe('what is no import', () => {
     ['a line without an end', `{"username":"${'a'.repeat(100_000)}`, NDJSON, '/line/1'],
   ])('%s', async (_what, text, headers, pointer) => {
     const app = await newApp(api);
-    const answer = await callUsers(api, app, 'POST', '/import', text, headers);
-    expectError(answer, 400, 'VALIDATION_FAILED');
-    expect(linesOf(answer).map(([at]) => at)).toEqual([pointer]);
+    const response = await callUsers(api, app, 'POST', '/import', text, headers);
+    expectError(response, 400, 'VALIDATION_FAILED');
+    expect(linesOf(response).map(([at]) => at)).toEqual([pointer]);
     expect(await seatsOf(api, app)).toBe(0);
   });
 
   test('bytes that are not UTF-8', async () => {
     const app = await newApp(api);
     for (const headers of [CSV, NDJSON]) {
-      const answer = await importCsv(app, Buffer.from([0x75, 0xff, 0x0a]), headers);
-      expectError(answer, 400, 'MALFORMED_REQUEST');
+      const response = await importCsv(app, Buffer.from([0x75, 0xff, 0x0a]), headers);
+      expectError(response, 400, 'MALFORMED_REQUEST');
     }
     expect(await seatsOf(api, app)).toBe(0);
   });
 
   test('JSON is no media type for it', async () => {
     const app = await newApp(api);
-    const answer = await callUsers(api, app, 'POST', '/import', { username: 'ada' });
-    expectError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    const response = await callUsers(api, app, 'POST', '/import', { username: 'ada' });
+    expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
   test('another developer’s application', async () => {

@@ -73,7 +73,7 @@ test('TOO_MANY_REQUESTS while too many passwords wait', async () => {
   const { atOnce, later } = await flood(1, () =>
     callUsers(api, app, 'POST', `/${userId}/reset-password`, { password }),
   );
-  for (const answer of atOnce) expectError(answer, 429, 'TOO_MANY_REQUESTS');
+  for (const response of atOnce) expectError(response, 429, 'TOO_MANY_REQUESTS');
   expect(later.every(({ status }) => status === 200)).toBe(true);
 });
 

@@ -23,7 +23,7 @@ test('deletes the variable, and not the one that a user has', async () => {
 test('APPLICATION_NOT_FOUND for another developer’s, and nothing is deleted', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   await setVariable(api, app, 'a', 'v');
-  const answer = await api.call('DELETE', `${variablesOf(app)}/a`, undefined, { token: other.token });
-  expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+  const response = await api.call('DELETE', `${variablesOf(app)}/a`, undefined, { token: other.token });
+  expectError(response, 404, 'APPLICATION_NOT_FOUND');
   expect(await seen(api, app)).toEqual({ a: 'v' });
 });

@@ -32,8 +32,8 @@ test('pages together have every variable once, newest first, none of a user amon
 
 test('APPLICATION_NOT_FOUND for another developer’s', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
-  const answer = await api.call('GET', variablesOf(app), undefined, { token: other.token });
-  expectError(answer, 404, 'APPLICATION_NOT_FOUND');
+  const response = await api.call('GET', variablesOf(app), undefined, { token: other.token });
+  expectError(response, 404, 'APPLICATION_NOT_FOUND');
 });
 
 test.each([

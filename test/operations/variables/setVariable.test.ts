@@ -83,8 +83,8 @@ test('names that differ in capitals are two', async () => {
 test.each([['-a'], ['.a'], ['a%20b'], ['a%2Fb'], ['%C3%A4'], ['a%00'], ['x'.repeat(65)], ['a:b'], ['a%0A']])(
   'VALIDATION_FAILED for the name %s',
   async (name) => {
-    const answer = await putVariable(api, await newApp(api), name, { value: 'v', visibility: 'public' });
-    expectFaults(answer, 'path/name');
+    const response = await putVariable(api, await newApp(api), name, { value: 'v', visibility: 'public' });
+    expectFaults(response, 'path/name');
   },
 );
 

@@ -135,8 +135,8 @@ describe('a URL that is refused', async () => {
     `https://example.com/${'a'.repeat(2048)}`,
     null,
   ])('%j', async (url) => {
-    const answer = await strict.api.post(pathOf(app), { ...HOOK, url }, { token: app.token });
-    expectFaults(answer, '/url');
+    const response = await strict.api.post(pathOf(app), { ...HOOK, url }, { token: app.token });
+    expectFaults(response, '/url');
   });
 });
 
@@ -152,11 +152,11 @@ test.each([
 describe('an application has 20 endpoints at most', () => {
   test('also when all are added at once', async () => {
     const app = await newApp(api);
-    const answers = await Promise.all(Array.from({ length: 24 }, () => create(app, HOOK)));
-    const refused = answers.filter(({ status }) => status !== 201);
+    const responses = await Promise.all(Array.from({ length: 24 }, () => create(app, HOOK)));
+    const refused = responses.filter(({ status }) => status !== 201);
     expect(refused).toHaveLength(4);
-    for (const answer of refused) expectError(answer, 403, 'QUOTA_EXCEEDED');
-    const made = answers.find(({ status }) => status === 201)!.body;
+    for (const response of refused) expectError(response, 403, 'QUOTA_EXCEEDED');
+    const made = responses.find(({ status }) => status === 201)!.body;
     await callWebhooks(api, app, 'DELETE', [made.webhook_id]);
     expect((await create(app, HOOK)).status).toBe(201);
     expectError(await create(app, HOOK), 403, 'QUOTA_EXCEEDED');
@@ -167,9 +167,9 @@ test('with an Idempotency-Key it is added once', async () => {
   const app = await newApp(api);
   const send = (body: object) =>
     api.post<NewWebhook>(pathOf(app), body, { token: app.token, headers: { 'idempotency-key': 'a-key' } });
-  const answers = [await send(HOOK), await send(HOOK)];
-  expect(answers[1]!.body).toEqual(answers[0]!.body);
-  expect(answers[1]!.headers.get('idempotency-replayed')).toBe('true');
+  const responses = [await send(HOOK), await send(HOOK)];
+  expect(responses[1]!.body).toEqual(responses[0]!.body);
+  expect(responses[1]!.headers.get('idempotency-replayed')).toBe('true');
   expectError(await send({ ...HOOK, types: ['*'] }), 422, 'IDEMPOTENCY_KEY_REUSED');
   const { body } = await callWebhooks<{ data: object[] }>(api, app, 'GET', []);
   expect(body.data).toHaveLength(1);

@@ -25,7 +25,7 @@ test('shows what was sent, and every attempt', async () => {
   const only = async () => (await listDeliveries(api, app, webhook_id))[0]!;
   await expect.poll(async () => (await only()).attempts).toBe(1);
   const first = clock.now().toISOString();
-  receiver.answer((response) => response.end('taken'));
+  receiver.respond((response) => response.end('taken'));
   clock.advance(6 * SECOND);
   await expect.poll(async () => (await only()).state).toBe('succeeded');
   const listed = await only();
@@ -46,7 +46,7 @@ test('shows what was sent, and every attempt', async () => {
       duration_ms: 0,
       response_status: 503,
       response_body: 'busy ☕',
-      error: 'The answer was 503.',
+      error: 'The response status was 503.',
     },
     {
       attempt: 2,

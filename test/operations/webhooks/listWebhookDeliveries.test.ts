@@ -41,7 +41,7 @@ describe('deliveries', async () => {
       attempts: 1,
       response_status: 500,
       duration_ms: 0,
-      error: 'The answer was 500.',
+      error: 'The response status was 500.',
       last_attempt_at: clock.now().toISOString(),
       next_attempt_at: expect.any(String) as string,
       created_at: clock.now().toISOString(),

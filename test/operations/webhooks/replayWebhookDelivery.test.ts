@@ -52,8 +52,8 @@ test('with an Idempotency-Key it is sent once', async () => {
   const path = pathOf(app, webhook_id, 'deliveries', delivery.delivery_id, 'replay');
   const send = () =>
     api.call('POST', path, undefined, { token: app.token, headers: { 'idempotency-key': 'k' } });
-  const answers = [await send(), await send()];
-  expect(answers[1]!.body).toEqual(answers[0]!.body);
+  const responses = [await send(), await send()];
+  expect(responses[1]!.body).toEqual(responses[0]!.body);
   await expect.poll(() => receiver.ids()).toHaveLength(2);
   expect(await listDeliveries(api, app, webhook_id)).toHaveLength(2);
 });

@@ -23,7 +23,7 @@ const scene = async () => {
   const [witness, receiver] = [await startReceiver(), await startReceiver()];
   await newWebhook(api, app, witness.url, ['ban.created']);
   const replayTo = (webhookId: string) => (body: unknown) =>
-    callWebhooks<Schemas['WebhookReplayResult']>(api, app, 'POST', [webhookId, 'replay'], body);
+    callWebhooks<Schemas['ReplayWebhookEventsResult']>(api, app, 'POST', [webhookId, 'replay'], body);
   return { app, witness, receiver, replayTo };
 };
 
@@ -103,8 +103,8 @@ test('with an Idempotency-Key it is done once', async () => {
       { since },
       { token: app.token, headers: { 'idempotency-key': 'k' } },
     );
-  const answers = [await send(), await send()];
-  expect(answers[1]!.body).toEqual(answers[0]!.body);
+  const responses = [await send(), await send()];
+  expect(responses[1]!.body).toEqual(responses[0]!.body);
   expect(await listDeliveries(api, app, webhook_id)).toHaveLength(1);
 });
 

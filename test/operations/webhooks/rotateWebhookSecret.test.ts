@@ -13,7 +13,7 @@ const scene = async () => {
   const app = await newApp(api);
   const { webhook_id, secret } = await newWebhook(api, app, 'https://example.com/');
   const rotate = (body: unknown) =>
-    callWebhooks<Schemas['RotatedWebhookSecret']>(api, app, 'POST', [webhook_id, 'rotate-secret'], body);
+    callWebhooks<Schemas['RotateWebhookSecretResult']>(api, app, 'POST', [webhook_id, 'rotate-secret'], body);
   return { app, webhook_id, secret, rotate };
 };
 const inSeconds = (seconds: number) => new Date(clock.now().getTime() + seconds * SECOND).toISOString();
@@ -26,14 +26,14 @@ test.each([
   [{ overlap_seconds: 604_800 }, 604_800],
 ])('gives another secret, after %j', async (body, seconds) => {
   const { webhook_id, secret, rotate } = await scene();
-  const answer = await rotate(body);
-  expect(answer.body).toEqual({
+  const response = await rotate(body);
+  expect(response.body).toEqual({
     status: 'success',
     webhook_id,
     secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
     previous_secret_expires_at: inSeconds(seconds),
   });
-  expect(answer.body.secret).not.toBe(secret);
+  expect(response.body.secret).not.toBe(secret);
 });
 
 test('is in the audit log without any secret', async () => {

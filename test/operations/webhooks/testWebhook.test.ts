@@ -18,9 +18,9 @@ import { expectError } from '../support/errors.ts';
 
 const { api, clock } = await startTestService(LOOPBACK);
 
-const scene = async (behaviour = 204) => {
+const scene = async (behavior = 204) => {
   const app = await withLastingToken(api, await newApp(api));
-  const receiver = await startReceiver(behaviour);
+  const receiver = await startReceiver(behavior);
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['user.banned']);
   const send = () => callWebhooks<Schemas['WebhookDeliveryResult']>(api, app, 'POST', [webhook_id, 'test']);
   return { app, receiver, webhook_id, send };
@@ -80,8 +80,8 @@ test('with an Idempotency-Key it is sent once', async () => {
       token: app.token,
       headers: { 'idempotency-key': 'k' },
     });
-  const answers = [await send(), await send()];
-  expect(answers[1]!.body).toEqual(answers[0]!.body);
+  const responses = [await send(), await send()];
+  expect(responses[1]!.body).toEqual(responses[0]!.body);
   await expect.poll(() => receiver.ids()).toHaveLength(1);
 });
 

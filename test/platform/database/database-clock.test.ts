@@ -7,7 +7,7 @@ const SECOND = 1000;
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 
 /** A database, a machine and its timer, as the test has them. */
-async function openWorld({ machineAhead = 0, answersAfter = 0, away = false } = {}) {
+async function openWorld({ machineAhead = 0, respondsAfter = 0, away = false } = {}) {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const world = { elapsed: 0, databaseAhead: 0, machineAhead, away };
   const lines: string[] = [];
@@ -17,7 +17,7 @@ async function openWorld({ machineAhead = 0, answersAfter = 0, away = false } = 
     pool: {
       query: async () => {
         if (world.away) throw new Error('away');
-        world.elapsed += answersAfter;
+        world.elapsed += respondsAfter;
         return { rows: [{ ms: START + world.elapsed + world.databaseAhead }] };
       },
     } as never,
@@ -75,7 +75,7 @@ describe('the time is the database’s', () => {
   });
 
   test('never a little back, and what the way explains is no difference', async () => {
-    const { clock, world, pass } = await openWorld({ answersAfter: 40 });
+    const { clock, world, pass } = await openWorld({ respondsAfter: 40 });
     const before = at(clock);
     world.databaseAhead = -15;
     await pass(10 * SECOND);

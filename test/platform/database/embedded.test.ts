@@ -94,15 +94,15 @@ describe('the embedded database', () => {
     await expect(openHere(dataDir)).rejects.toThrow(/^The data folder .* is in use .* DATA_DIR/);
     const other = await holdDatabase(dataDir);
     await other.ended;
-    expect(other.answer.error).toBe('DataFolderInUseError');
-    expect(other.answer.message).toContain(dataDir);
+    expect(other.response.error).toBe('DataFolderInUseError');
+    expect(other.response.message).toContain(dataDir);
     await database.ping();
   });
 
   it('is ready again at once after kill -9, with what was committed', { timeout: 60_000 }, async () => {
     const dataDir = newFolder();
     const holder = await holdDatabase(dataDir);
-    expect(holder.answer.ms).toBeGreaterThan(0);
+    expect(holder.response.ms).toBeGreaterThan(0);
     const before = serverProcesses(dataDir);
     holder.child.kill('SIGKILL');
     await holder.ended;
@@ -174,7 +174,7 @@ describe('the embedded database', () => {
 
     const dataDir = join(closed, 'data');
     const holder = await holdDatabase(dataDir, join(closed, 'src'));
-    expect(holder.answer).toEqual({ ms: expect.any(Number) });
+    expect(holder.response).toEqual({ ms: expect.any(Number) });
     expect(statSync(`/proc/${serverProcesses(dataDir)[0]}`).uid).not.toBe(0);
     holder.child.kill('SIGTERM');
     await holder.ended;

@@ -33,7 +33,7 @@ async function failsAsUnavailable(work: () => Promise<unknown>): Promise<number>
 }
 
 /** Both ways of asking have connections, and an opinion of the database, of their own. */
-const answersAgain = () =>
+const respondsAgain = () =>
   eventually(async () => {
     await database.ping();
     await database.knex.raw('SELECT 1');
@@ -75,9 +75,9 @@ describe('a database that hangs', () => {
     await transaction.rollback().catch(() => {});
 
     goOn();
-    await answersAgain();
-    const { rows } = await database.pool.query('SELECT $1::int AS answer', [42]);
-    expect(rows).toEqual([{ answer: 42 }]);
+    await respondsAgain();
+    const { rows } = await database.pool.query('SELECT $1::int AS response', [42]);
+    expect(rows).toEqual([{ response: 42 }]);
   });
 
   it('fails in time when only new connections hang', async () => {
@@ -87,7 +87,7 @@ describe('a database that hangs', () => {
     );
     expect(Math.max(...times)).toBeLessThan(FAILS_WITHIN_MS);
     goOn();
-    await answersAgain();
+    await respondsAgain();
   });
 });
 
@@ -102,7 +102,7 @@ describe('a database that drops connections', () => {
     await database.withStatementTimeout(0, ({ pool }) => pool.query(END));
     await failsAsUnavailable(() => transaction.raw('SELECT 1'));
     await transaction.rollback().catch(() => {});
-    await answersAgain();
+    await respondsAgain();
 
     const [failure] = await database.withStatementTimeout(0, async ({ pool }) => {
       await pool.query('SELECT 1');
@@ -116,7 +116,7 @@ describe('a database that drops connections', () => {
     // Ended, not timed out.
     expect(failure).toMatchObject({ code: '57P01' });
     // The pool may not have read yet that its idle connections were ended too.
-    await answersAgain();
+    await respondsAgain();
   });
 
   it('cancels a slow statement without calling the database lost', async () => {

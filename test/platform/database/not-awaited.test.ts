@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createCluster } from '../../../src/cluster/cluster.ts';
-import { createLimits } from '../../../src/limits/limits.ts';
+import { createCluster } from '../../../src/foundation/cluster/cluster.ts';
+import { createLimits } from '../../../src/foundation/limits/limits.ts';
 import { migrate } from '../../../src/migrations/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { startEmbeddedPostgres } from '../../../src/platform/database/embedded.ts';

@@ -27,10 +27,10 @@ describe('in session mode', { timeout: 60_000 }, () => {
     const { api, database } = await startTestService({ DATABASE_URL: databaseUrl });
     const app = await newApp(api);
     const { token } = await newSession(api, app);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, () => api.verify({ app_id: app.app_id, token })),
     );
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
     const { rows } = await database.pool.query<Record<string, string>>(
       `select current_setting('TimeZone') as zone, current_setting('statement_timeout') as limit,
          current_setting('client_connection_check_interval') as checked, current_setting('plan_cache_mode') as plans`,
@@ -83,7 +83,7 @@ describe('in transaction mode', { timeout: 60_000 }, () => {
       (error: Error) => error.message,
     );
     expect(refusal).toMatch(
-      /^DATABASE_URL leads to a pooler in transaction mode, whose sessions keep no settings/,
+      /^DATABASE_URL leads to a pooler in transaction mode, whose sessions do not keep our settings/,
     );
     expect(refusal).not.toContain('\n');
     const client = await connectTo(direct);
@@ -95,10 +95,10 @@ describe('in transaction mode', { timeout: 60_000 }, () => {
     const { api, database } = service;
     const app = await newApp(api);
     const { token } = await newSession(api, app);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, () => api.verify({ app_id: app.app_id, token })),
     );
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
     const seen = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { rows } = await database.knex.raw<{ rows: Record<string, string>[] }>(

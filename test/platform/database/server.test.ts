@@ -109,8 +109,8 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
     const url = await createEmptyDatabase(atFileEnd);
     const name = new URL(url).pathname.slice(1);
     await (await connectTo(url)).query(`alter database ${name} set default_transaction_read_only = on`);
-    for (const script of ['src/main.ts', 'src/migrate.ts']) {
-      expect(await refusalOf(url, script)).toMatch(/DATABASE_URL takes no writes/);
+    for (const script of ['src/main.ts', 'src/app/commands/migrate.ts']) {
+      expect(await refusalOf(url, script)).toMatch(/DATABASE_URL is read-only/);
     }
   });
 
@@ -123,8 +123,8 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
     try {
       const { host, user } = standby.connection;
       const url = `postgresql:///latchkey?${new URLSearchParams({ host, user })}`;
-      expect(await refusalOf(url, 'src/restored.ts')).toMatch(
-        /DATABASE_URL is a standby, which takes no writes/,
+      expect(await refusalOf(url, 'src/app/commands/restored.ts')).toMatch(
+        /DATABASE_URL is a standby, which is read-only/,
       );
       const databaseUrl = await createEmptyDatabase(atFileEnd);
       await expect(openDatabase({ databaseUrl, directUrl: url, dataDir, logger })).rejects.toThrow(
@@ -138,7 +138,7 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
   test('one that takes none by the address', async () => {
     const url = await createEmptyDatabase(atFileEnd);
     const options = '-c default_transaction_read_only=on';
-    expect(await refusalOf(`${url}&${new URLSearchParams({ options })}`)).toMatch(/takes no writes/);
+    expect(await refusalOf(`${url}&${new URLSearchParams({ options })}`)).toMatch(/is read-only/);
   });
 
   test.each([

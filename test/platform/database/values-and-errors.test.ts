@@ -154,7 +154,7 @@ describe('a database server by its address', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
     await expect(openServer(`postgresql://me@127.0.0.1:${port}/latchkey`)).rejects.toThrow(
-      'The database in DATABASE_URL is PostgreSQL 13; Latchkey needs 14 or later.',
+      'The database in DATABASE_URL is PostgreSQL 13; Latchkey requires 14 or later.',
     );
     server.close();
   });

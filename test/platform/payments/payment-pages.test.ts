@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler } from 'express';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createErrorResponses } from '../../../src/http/error-response.ts';
-import { createPages } from '../../../src/http/pages.ts';
-import { toApiError } from '../../../src/http/problem.ts';
-import { writeResponse } from '../../../src/http/response.ts';
+import { createErrorResponses } from '../../../src/http/server/error-response.ts';
+import { createPages } from '../../../src/http/pages/pages.ts';
+import { toApiError } from '../../../src/http/transport/problem.ts';
+import { writeResponse } from '../../../src/http/transport/response.ts';
 import { CARDS, form, monthly, openTestShop, pro } from './support/test-shop.ts';
 
 const shop = await openTestShop();
@@ -17,8 +17,8 @@ const errors = createErrorResponses({
 });
 
 const onError: ErrorRequestHandler = (error, request, response, _next) => {
-  const answer = errors.inForm(toApiError(error), 'req_test', request);
-  void writeResponse(response, 'req_test', answer);
+  const refusal = errors.forRequest(toApiError(error), 'req_test', request);
+  void writeResponse(response, 'req_test', refusal);
 };
 
 async function serve(checkoutPage: typeof processor.page | undefined): Promise<string> {
@@ -121,7 +121,7 @@ describe('what is shown', () => {
 describe('headers', () => {
   test('nothing runs, nothing is kept, nobody is told of the address', async () => {
     const sessionRef = await opened();
-    const answers = [
+    const responses = [
       await get(`/pay/${sessionRef}`),
       await post(`/pay/${sessionRef}`, { name: '' }),
       await post(`/pay/${sessionRef}`, form(CARDS.pays)),
@@ -130,8 +130,8 @@ describe('headers', () => {
       await get('/pay/nothing'),
       await post(`/pay/${sessionRef}`, form(CARDS.pays), { Origin: 'https://evil.example' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 422, 303, 303, 200, 404, 403]);
-    for (const { headers } of answers) {
+    expect(responses.map(({ status }) => status)).toEqual([200, 422, 303, 303, 200, 404, 403]);
+    for (const { headers } of responses) {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -146,8 +146,8 @@ describe('headers', () => {
   test('other methods are told which ones there are', async () => {
     const path = `/pay/${await opened()}`;
     const allowed = async (method: string, to: string) => {
-      const answer = await fetch(base + to, { method });
-      return [answer.status, answer.headers.get('allow')];
+      const refusal = await fetch(base + to, { method });
+      return [refusal.status, refusal.headers.get('allow')];
     };
     expect(await allowed('DELETE', path)).toEqual([405, 'GET, HEAD, POST']);
     expect(await allowed('POST', `${path}/receipt`)).toEqual([405, 'GET, HEAD']);
@@ -166,14 +166,14 @@ describe('headers', () => {
 describe('a form', () => {
   test('with faults keeps what was typed, but not the number and the code', async () => {
     const sessionRef = await opened();
-    const answer = await post(`/pay/${sessionRef}`, {
+    const refusal = await post(`/pay/${sessionRef}`, {
       name: 'Ada <Lovelace>',
       number: '5555 5555 5555 4444',
       expiry: '01 / 20',
       cvc: '98765',
     });
-    expect(answer.status).toBe(422);
-    const html = await answer.text();
+    expect(refusal.status).toBe(422);
+    const html = await refusal.text();
     expect(html).toContain('value="Ada &lt;Lovelace&gt;"');
     expect(html).toContain('value="01 / 20"');
     expect(html).not.toMatch(/5555|98765/);
@@ -190,17 +190,17 @@ describe('a form', () => {
 
   test('with a card that is declined says so', async () => {
     const sessionRef = await opened();
-    const answer = await post(`/pay/${sessionRef}`, form(CARDS.declined));
-    expect(answer.status).toBe(422);
-    expect(await answer.text()).toContain('The card was declined');
+    const refusal = await post(`/pay/${sessionRef}`, form(CARDS.declined));
+    expect(refusal.status).toBe(422);
+    expect(await refusal.text()).toContain('The card was declined');
   });
 
   test('pays, and leads to the receipt', async () => {
     const sessionRef = await opened();
-    const answer = await post(`/pay/${sessionRef}`, form(CARDS.pays));
-    expect(answer.status).toBe(303);
-    expect(answer.headers.get('location')).toBe(`/pay/${sessionRef}/receipt`);
-    const html = await (await get(answer.headers.get('location')!)).text();
+    const refusal = await post(`/pay/${sessionRef}`, form(CARDS.pays));
+    expect(refusal.status).toBe(303);
+    expect(refusal.headers.get('location')).toBe(`/pay/${sessionRef}/receipt`);
+    const html = await (await get(refusal.headers.get('location')!)).text();
     expect(html).toMatch(/TP-\d{6}/);
     expect(html).toContain('€49.90');
     expect(html).toContain('Nov 21, 2026');
@@ -209,10 +209,10 @@ describe('a form', () => {
 
   test('that is sent twice pays once', async () => {
     const sessionRef = await opened();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => post(`/pay/${sessionRef}`, form(CARDS.pays))),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([303]));
     expect((await processor.page.receipt(sessionRef))!.payments).toHaveLength(1);
   });
 
@@ -222,8 +222,8 @@ describe('a form', () => {
     ['', 422, 'open'],
   ])('leads to the bank, where the payer answers %j', async (decision, status, state) => {
     const sessionRef = await opened();
-    const answer = await post(`/pay/${sessionRef}`, form(CARDS.authenticates));
-    expect(answer.headers.get('location')).toBe(`/pay/${sessionRef}/bank`);
+    const refusal = await post(`/pay/${sessionRef}`, form(CARDS.authenticates));
+    expect(refusal.headers.get('location')).toBe(`/pay/${sessionRef}/bank`);
     expect((await get(`/pay/${sessionRef}`)).headers.get('location')).toBe(`/pay/${sessionRef}/bank`);
     expect((await get(`/pay/${sessionRef}/receipt`)).headers.get('location')).toBe(`/pay/${sessionRef}/bank`);
     expect(await (await get(`/pay/${sessionRef}/bank`)).text()).toContain('Approve');
@@ -241,9 +241,9 @@ describe('a form', () => {
   ])('%s is refused', async (_what, type, body, status) => {
     const sessionRef = await opened();
     const headers = { 'Content-Type': type };
-    const answer = await fetch(`${base}/pay/${sessionRef}`, { method: 'POST', body, headers });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toContain('text/html');
+    const refusal = await fetch(`${base}/pay/${sessionRef}`, { method: 'POST', body, headers });
+    expect(refusal.status).toBe(status);
+    expect(refusal.headers.get('content-type')).toContain('text/html');
     expect(await stateOf(sessionRef)).toBe('open');
   });
 
@@ -291,7 +291,7 @@ describe('a form of another site', () => {
         method: 'POST',
         headers: { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' },
       })
-        .on('response', (answer) => resolve(answer.resume().statusCode))
+        .on('response', (refusal) => resolve(refusal.resume().statusCode))
         .on('error', reject)
         .end(body);
     });
@@ -305,16 +305,16 @@ describe('what comes later', () => {
     const late = await opened();
     const [paid, failed] = [await buy(pro, CARDS.delayed), await buy(pro, CARDS.delayedFailure)];
     const read = async (sessionRef: string) => {
-      const answer = await get(`/pay/${sessionRef}/receipt`);
-      return [answer.status, /<h1>([^<]*)/.exec(await answer.text())![1]];
+      const refusal = await get(`/pay/${sessionRef}/receipt`);
+      return [refusal.status, /<h1>([^<]*)/.exec(await refusal.text())![1]];
     };
     expect(await read(paid.sessionRef)).toEqual([200, 'Your bank is working on it']);
     clock.advance(3_600_000);
     expect(await read(paid.sessionRef)).toEqual([200, 'Thank you: €49.90 paid']);
     expect(await read(failed.sessionRef)).toEqual([200, 'The payment failed']);
     expect(await read(late)).toEqual([410, 'This page has expired']);
-    const answer = await post(`/pay/${late}`, form(CARDS.pays));
-    expect(answer.headers.get('location')).toBe(`/pay/${late}/receipt`);
+    const refusal = await post(`/pay/${late}`, form(CARDS.pays));
+    expect(refusal.headers.get('location')).toBe(`/pay/${late}/receipt`);
     expect(await stateOf(late)).toBe('expired');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fromMinor } from '../../../src/money/money.ts';
+import { fromMinor } from '../../../src/foundation/money/money.ts';
 import { PaymentsError } from '../../../src/platform/payments/index.ts';
 import { amountFault, fromStripe, toStripe } from '../../../src/platform/payments/stripe/amounts.ts';
 

@@ -16,13 +16,13 @@ const MISSING = {
 };
 
 test('a customer whom the account does not have buys as a new one', async () => {
-  const asked: URLSearchParams[] = [];
+  const forms: URLSearchParams[] = [];
   const keys: unknown[] = [];
   const server = createServer(async (request, response) => {
     const form = new URLSearchParams(await text(request));
     const opens = request.url === '/v1/checkout/sessions';
     if (opens) {
-      asked.push(form);
+      forms.push(form);
       keys.push(request.headers['idempotency-key']);
     }
     const refused = opens && form.has('customer');
@@ -53,6 +53,6 @@ test('a customer whom the account does not have buys as a new one', async () => 
     expiresAt: new Date(clock.now().getTime() + 3_600_000),
   });
   expect(opened).toEqual({ sessionRef: 'cs_1', url: 'https://pay.example/cs_1' });
-  expect(asked.map((form) => form.get('customer_email'))).toEqual([null, 'a@example.com']);
+  expect(forms.map((form) => form.get('customer_email'))).toEqual([null, 'a@example.com']);
   expect(new Set(keys).size).toBe(2);
 });

@@ -3,14 +3,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Payments } from '../../../src/platform/payments/index.ts';
+import type { PaymentProcessor } from '../../../src/platform/payments/index.ts';
 import { openStripe } from '../../../src/platform/payments/stripe/index.ts';
 import { TestClock } from '../../support/clock.ts';
 
 const KEY = 'sk_test_topsecret';
 
 /** Stripe, which answers everything in the same way. */
-async function stripeThatAnswers(status: number, body: unknown, networkId?: string): Promise<Payments> {
+async function stripeThatReturns(
+  status: number,
+  body: unknown,
+  networkId?: string,
+): Promise<PaymentProcessor> {
   const server = createServer((request, response) => {
     request.resume();
     // Nothing is tried again: waiting for that is the package's affair.
@@ -47,7 +51,7 @@ describe('what Stripe answers', () => {
     [404, { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' }, 'not_found'],
     [404, { type: 'invalid_request_error', message: 'Unrecognized request URL.' }, 'not_found'],
   ])('%i %o is refused as it should be, without the key', async (status, error, fault) => {
-    const payments = await stripeThatAnswers(status, { error });
+    const payments = await stripeThatReturns(status, { error });
     const thrown = await failure(payments.setCancellation('sub_1', true));
     expect(thrown).toMatchObject({ name: 'PaymentsError', fault });
     expect(inspect(thrown, { depth: 10 })).not.toContain('topsecret');
@@ -60,7 +64,7 @@ describe('what Stripe answers', () => {
     [503, '<html>Sorry</html>'],
     [200, '<html>A proxy</html>'],
   ])('%i %o is no service', async (status, body) => {
-    const payments = await stripeThatAnswers(status, body);
+    const payments = await stripeThatReturns(status, body);
     const thrown = await failure(payments.setCancellation('sub_1', true));
     expect(thrown).toMatchObject({ name: 'PaymentsUnavailableError' });
     expect(inspect(thrown, { depth: 10 })).not.toContain('topsecret');
@@ -68,7 +72,7 @@ describe('what Stripe answers', () => {
 
   test('says what is wrong', async () => {
     const error = { type: 'invalid_request_error', param: 'expires_at', message: 'It must be later.' };
-    const payments = await stripeThatAnswers(400, { error });
+    const payments = await stripeThatReturns(400, { error });
     const { message } = await failure(payments.setCancellation('sub_1', true));
     expect(message).toBe(
       'Stripe refuses: StripeInvalidRequestError, status 400, param expires_at: It must be later.',
@@ -80,35 +84,35 @@ describe('a machine payment', () => {
   test.each(['requires_action', 'requires_payment_method', 'processing', 'canceled'])(
     'that is %s is declined',
     async (status) => {
-      const payments = await stripeThatAnswers(200, { id: 'pi_1', status, created: 1 }, 'profile_1');
+      const payments = await stripeThatReturns(200, { id: 'pi_1', status, created: 1 }, 'profile_1');
       expect(await failure(payments.charge(request))).toMatchObject({ fault: 'declined' });
     },
   );
 
   test('whose token Stripe does not take is declined', async () => {
     const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such token.' };
-    const payments = await stripeThatAnswers(400, { error }, 'profile_1');
+    const payments = await stripeThatReturns(400, { error }, 'profile_1');
     expect(await failure(payments.charge(request))).toMatchObject({ fault: 'declined' });
   });
 
   test('that cannot be one', async () => {
     const ok = { id: 'pi_1', status: 'succeeded', created: 1 };
-    const payments = await stripeThatAnswers(200, ok, 'profile_1');
+    const payments = await stripeThatReturns(200, ok, 'profile_1');
     expect(await payments.charge(request)).toEqual({ paymentRef: 'pi_1', paidAt: new Date(1000) });
     expect(await failure(payments.charge({ ...request, amount: '2.5' }))).toMatchObject({ fault: 'invalid' });
-    const without = await stripeThatAnswers(200, ok);
+    const without = await stripeThatReturns(200, ok);
     expect(await failure(without.charge(request))).toMatchObject({ fault: 'invalid' });
   });
 });
 
 describe('a refund', () => {
   test.each(['failed', 'canceled'])('that is %s is declined', async (status) => {
-    const payments = await stripeThatAnswers(200, { id: 're_1', status });
+    const payments = await stripeThatReturns(200, { id: 're_1', status });
     expect(await failure(payments.refund('pi_1', undefined, 'a'))).toMatchObject({ fault: 'declined' });
   });
 
   test('that the bank takes its time for is on its way', async () => {
-    const payments = await stripeThatAnswers(200, { id: 're_1', status: 'pending' });
+    const payments = await stripeThatReturns(200, { id: 're_1', status: 'pending' });
     await payments.refund('pi_1', undefined, 'a');
   });
 });

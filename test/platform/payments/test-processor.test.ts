@@ -90,9 +90,9 @@ describe('a card', () => {
     expect(result.checkout.state).toBe('authenticating');
     expect(last(await processor.lookUpCheckout(sessionRef), 'checkout').state).toBe('open');
     expect(await told()).toEqual([]);
-    const answered = (await processor.page.authenticate(sessionRef, approved))!;
-    expect(answered.checkout.state).toBe(approved ? 'paid' : 'open');
-    expect(answered.declined === undefined).toBe(approved);
+    const received = (await processor.page.authenticate(sessionRef, approved))!;
+    expect(received.checkout.state).toBe(approved ? 'paid' : 'open');
+    expect(received.declined === undefined).toBe(approved);
     expect((await told()).length).toBe(approved ? 1 : 0);
     // Once answered, it is over.
     expect((await processor.page.authenticate(sessionRef, true))!.checkout.state).toBe(
@@ -201,10 +201,10 @@ describe('a refund', () => {
     const { paymentRef } = await buy();
     await told();
     const processors = [processor, open()];
-    const asked = Array.from({ length: 12 }, (_, index) =>
+    const requested = Array.from({ length: 12 }, (_, index) =>
       processors[index % 2]!.refund(paymentRef, 1_000, `${paymentRef}:${index}`),
     );
-    const settled = await Promise.allSettled(asked);
+    const settled = await Promise.allSettled(requested);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     const sums = only(await told(), 'refund').map(({ refundedMinor }) => refundedMinor);
     expect(sums.sort()).toEqual([1_000, 2_000, 3_000, 4_000]);

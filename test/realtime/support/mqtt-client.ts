@@ -59,9 +59,9 @@ export async function connectMqtt(
       return messages.find(({ payload }) => payload.type === type)!;
     },
     async subscribe(...topics) {
-      const { promise, resolve: answer } = Promise.withResolvers<number[]>();
+      const { promise, resolve: response } = Promise.withResolvers<number[]>();
       client.subscribe(topics, { qos: 1 }, (_error, _granted, packet) => {
-        answer((packet?.granted ?? []) as number[]);
+        response((packet?.granted ?? []) as number[]);
       });
       return promise;
     },

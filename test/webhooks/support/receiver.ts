@@ -14,7 +14,7 @@ export interface Received {
 const NO_MESSAGE = { id: '', type: '', data: {} };
 
 /** How a receiver answers: with a status, or as it likes. */
-export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
+export type Behavior = number | ((response: ServerResponse, received: Received) => void);
 
 export interface Receiver {
   readonly url: string;
@@ -23,13 +23,13 @@ export interface Receiver {
   /** Ids of the events of a type, in the order of arrival. */
   ids(type?: string): string[];
   /** How it answers from now on. */
-  answer(behaviour: Behaviour): void;
+  respond(behavior: Behavior): void;
 }
 
 /** A local HTTP server for the calling test file, which keeps what it receives and answers 204. */
-export async function startReceiver(behaviour: Behaviour = 204): Promise<Receiver> {
+export async function startReceiver(behavior: Behavior = 204): Promise<Receiver> {
   const received: Received[] = [];
-  let current = behaviour;
+  let current = behavior;
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -57,6 +57,6 @@ export async function startReceiver(behaviour: Behaviour = 204): Promise<Receive
       received
         .filter(({ message }) => type === undefined || message.type === type)
         .map(({ message }) => message.id),
-    answer: (next) => (current = next),
+    respond: (next) => (current = next),
   };
 }

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose';
 import type { components } from '../../../generated/types.ts';
-import type { Revocation } from '../../../src/security-events/security-events.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { Revocation } from '../../../src/access/security-events/security-events.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import { newDeveloper, unique, type Developer } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
 import type { Received } from './receiver.ts';
@@ -14,7 +14,7 @@ type Caller = Pick<Developer, 'token'>;
 export const RECEIVERS = '/api/v2/dev/security-event-receivers';
 export const AUDIENCE = 'https://idp.example.com';
 
-export function createReceiver(api: Api, caller: Caller, body: unknown): Promise<Answer<NewReceiver>> {
+export function createReceiver(api: Api, caller: Caller, body: unknown): Promise<ApiResponse<NewReceiver>> {
   return api.post<NewReceiver>(RECEIVERS, body, { token: caller.token });
 }
 
@@ -28,7 +28,7 @@ export async function newReceiver(
   const wanted = { url, audience: AUDIENCE, ...(authorization !== undefined && { authorization }) };
   const { status, body } = await createReceiver(api, caller, wanted);
   if (status !== 201)
-    throw new Error(`createSecurityEventReceiver answered ${status} ${JSON.stringify(body)}`);
+    throw new Error(`createSecurityEventReceiver returned ${status} ${JSON.stringify(body)}`);
   return body;
 }
 
@@ -39,7 +39,7 @@ export async function getReceiver(api: Api, caller: Caller, receiverId: string) 
   return body.data.find(({ receiver_id }) => receiver_id === receiverId);
 }
 
-export function deleteReceiver(api: Api, caller: Caller, receiverId: string): Promise<Answer> {
+export function deleteReceiver(api: Api, caller: Caller, receiverId: string): Promise<ApiResponse> {
   return api.call('DELETE', `${RECEIVERS}/${receiverId}`, undefined, { token: caller.token });
 }
 
@@ -47,7 +47,7 @@ export function deleteReceiver(api: Api, caller: Caller, receiverId: string): Pr
 export async function newLastingDeveloper(api: Api): Promise<Developer> {
   const developer = await newDeveloper(api);
   const wanted = { name: 'lasting', scopes: ['read', 'write', 'auth:dev'] };
-  const { body } = await api.post<Schemas['CreatedApiToken']>('/api/v2/dev/tokens', wanted, developer);
+  const { body } = await api.post<Schemas['CreateApiTokenResult']>('/api/v2/dev/tokens', wanted, developer);
   return { ...developer, token: body.token };
 }
 
@@ -75,7 +75,7 @@ export async function tell(
   fields: Partial<Revocation> = {},
 ): Promise<Revocation> {
   const revocation = revocationOf(service, developer, fields);
-  await service.database.knex.transaction((trx) => service.services.securityEvents.tell(trx, revocation));
+  await service.database.knex.transaction((trx) => service.services.securityEvents.publish(trx, revocation));
   return revocation;
 }
 

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/types.ts';
-import type { Answer, Api } from '../../support/api.ts';
+import type { ApiResponse, Api } from '../../support/api.ts';
 import type { App } from '../../support/fixtures.ts';
 
 export type Schemas = components['schemas'];
@@ -7,7 +7,7 @@ export type Schemas = components['schemas'];
 /** Receivers of tests listen there. */
 export const LOOPBACK = { WEBHOOK_NETWORKS: '127.0.0.0/8' };
 
-export type NewWebhook = Schemas['CreatedWebhook'];
+export type NewWebhook = Schemas['CreateWebhookResult'];
 
 type Caller = Pick<App, 'app_id' | 'token'>;
 
@@ -23,7 +23,7 @@ export function callWebhooks<Body = Record<string, unknown>>(
   method: string,
   parts: readonly string[],
   body?: unknown,
-): Promise<Answer<Body>> {
+): Promise<ApiResponse<Body>> {
   return api.call<Body>(method, pathOf(app, ...parts), body, { token: app.token });
 }
 
@@ -35,7 +35,7 @@ export async function newWebhook(
   types: readonly string[] = ['*'],
 ): Promise<NewWebhook> {
   const { status, body } = await callWebhooks<NewWebhook>(api, app, 'POST', [], { url, types });
-  if (status !== 201) throw new Error(`createWebhook answered ${status} ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`createWebhook returned ${status} ${JSON.stringify(body)}`);
   return body;
 }
 
@@ -58,9 +58,9 @@ export async function getDelivery(
   app: Caller,
   webhookId: string,
   deliveryId: string,
-): Promise<Schemas['WebhookDeliveryDetails']> {
+): Promise<Schemas['WebhookDeliveryDetailsResult']> {
   const parts = [webhookId, 'deliveries', deliveryId];
-  return (await callWebhooks<Schemas['WebhookDeliveryDetails']>(api, app, 'GET', parts)).body;
+  return (await callWebhooks<Schemas['WebhookDeliveryDetailsResult']>(api, app, 'GET', parts)).body;
 }
 
 /** The application with a token that outlives days that a test lets pass. */
@@ -69,7 +69,7 @@ export async function withLastingToken<Application extends App>(
   app: Application,
 ): Promise<Application> {
   const wanted = { name: 'lasting', scopes: ['read', 'write', 'auth:dev'] };
-  const { body } = await api.post<Schemas['CreatedApiToken']>('/api/v2/dev/tokens', wanted, {
+  const { body } = await api.post<Schemas['CreateApiTokenResult']>('/api/v2/dev/tokens', wanted, {
     token: app.token,
   });
   return { ...app, token: body.token };
@@ -79,5 +79,5 @@ export async function withLastingToken<Application extends App>(
 export async function happen(api: Api, app: Caller, address = '203.0.113.1'): Promise<void> {
   const ban = { kind: 'network', network: address };
   const { status } = await api.post(`/api/v2/dev/apps/${app.app_id}/bans`, ban, { token: app.token });
-  if (status !== 201) throw new Error(`createBan answered ${status}`);
+  if (status !== 201) throw new Error(`createBan returned ${status}`);
 }

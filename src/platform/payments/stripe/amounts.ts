@@ -23,19 +23,19 @@ function digitsHere(currency: string): number {
  * @throws PaymentsError `amount` when Stripe does not take it exactly
  */
 export function toStripe(amountMinor: number, currency: string): number {
-  const amount = exactly(amountMinor, currency);
+  const amount = toStripeUnits(amountMinor, currency);
   if (amount !== undefined) return amount;
   throw new PaymentsError('amount', `Stripe cannot take ${amountMinor} minor units of ${currency}`);
 }
 
 /** What is wrong with an amount; undefined when Stripe takes it. */
 export function amountFault(amountMinor: number, currency: string): string | undefined {
-  if (exactly(amountMinor, currency) !== undefined) return undefined;
+  if (toStripeUnits(amountMinor, currency) !== undefined) return undefined;
   const step = digitsHere(currency) > HUNDREDTHS ? `: a multiple of 0.01 ${currency}` : '';
   return `must be an amount that Stripe takes${step}`;
 }
 
-function exactly(amountMinor: number, currency: string): number | undefined {
+function toStripeUnits(amountMinor: number, currency: string): number | undefined {
   const amount = scaled(amountMinor, digitsAtStripe(currency) - digitsHere(currency));
   // Stripe counts thousandths, and wants the last one to be 0.
   const step = THOUSANDTHS.includes(currency) ? 10 : 1;

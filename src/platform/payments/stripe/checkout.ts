@@ -1,8 +1,8 @@
 import Stripe from 'stripe';
 import type { Clock } from '../../clock.ts';
 import { PaymentsError } from '../errors.ts';
+import type { OpenedCheckout, Order } from '../order.ts';
 import { isMissing } from './errors.ts';
-import type { OpenedCheckout, Order } from '../index.ts';
 import type { Products } from './products.ts';
 
 const MINUTE = 60;

@@ -1,5 +1,11 @@
 import type Stripe from 'stripe';
-import type { CheckoutFact, DisputeFact, InvoiceFact, RefundFact, SubscriptionFact } from '../facts.ts';
+import type {
+  CheckoutFact,
+  DisputeFact,
+  InvoiceFact,
+  RefundFact,
+  SubscriptionFact,
+} from '../payment-fact.ts';
 import { fromStripe } from './amounts.ts';
 import { ourProductId } from './products.ts';
 
@@ -9,7 +15,7 @@ export function idOf(thing: string | { readonly id: string } | null | undefined)
 }
 
 /** Something as a whole, where Stripe was asked for that. */
-function whole<T extends object>(thing: string | T | null | undefined): T | undefined {
+function expanded<T extends object>(thing: string | T | null | undefined): T | undefined {
   return typeof thing === 'object' && thing !== null ? thing : undefined;
 }
 
@@ -29,8 +35,8 @@ function stateOf(session: Stripe.Checkout.Session): CheckoutFact['state'] {
   if (isPaid(session)) return 'paid';
   if (session.status === 'expired') return 'expired';
   if (session.status !== 'complete') return 'open';
-  const payment = whole(session.payment_intent)?.status;
-  const invoice = whole(session.invoice)?.status;
+  const payment = expanded(session.payment_intent)?.status;
+  const invoice = expanded(session.invoice)?.status;
   const failed = payment === 'requires_payment_method' || payment === 'canceled';
   return failed || invoice === 'void' || invoice === 'uncollectible' ? 'failed' : 'processing';
 }
@@ -47,8 +53,8 @@ export function checkoutFact(
   const reference = session.metadata?.['reference'];
   const { amount_total, currency } = session;
   if (reference === undefined || amount_total === null || currency === null) return undefined;
-  const charge = whole(whole(session.payment_intent)?.latest_charge);
-  const invoice = whole(session.invoice);
+  const charge = expanded(expanded(session.payment_intent)?.latest_charge);
+  const invoice = expanded(session.invoice);
   return {
     kind: 'checkout',
     sessionRef: session.id,

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.ts';
-import type { Payments } from '../index.ts';
+import type { PaymentProcessor } from '../processor.ts';
 import { amountFault } from './amounts.ts';
 import { createCheckouts } from './checkout.ts';
 import { createClient } from './client.ts';
 import { ask } from './errors.ts';
-import { createLookUps } from './look-ups.ts';
-import { createNotices } from './notices.ts';
+import { createLookUps } from './lookups.ts';
+import { createWebhookEvents } from './webhook-events.ts';
 import { createProducts } from './products.ts';
 import type { StripeSettings } from './settings.ts';
 import { createSinglePayments } from './single-payments.ts';
@@ -15,21 +15,21 @@ export type { StripeSettings } from './settings.ts';
 
 /**
  * Payments by Stripe. Stripe is not asked for anything yet: the service starts without it.
- * @param options.clock how old a notice is
+ * @param options.clock how old an event is
  */
-export function openStripe(settings: StripeSettings, { clock }: { readonly clock: Clock }): Payments {
+export function openStripe(settings: StripeSettings, { clock }: { readonly clock: Clock }): PaymentProcessor {
   const stripe = createClient(settings);
   const products = createProducts(stripe);
   const checkouts = createCheckouts(stripe, products, clock);
   const lookUps = createLookUps(stripe, clock);
-  const notices = createNotices(stripe, settings, lookUps, clock);
+  const events = createWebhookEvents(stripe, settings, lookUps, clock);
   const subscriptions = createSubscriptions(stripe, products);
   const single = createSinglePayments(stripe, settings.networkId);
   return {
     processor: 'stripe',
     amountFault,
     openCheckout: (order) => ask(() => checkouts.open(order)),
-    readNotice: (body, headers) => ask(() => notices.read(body, headers)),
+    readEvent: (body, headers) => ask(() => events.read(body, headers)),
     lookUpCheckout: (sessionRef) => ask(() => lookUps.checkout(sessionRef)),
     lookUpSubscription: (subscriptionRef) => ask(() => lookUps.subscription(subscriptionRef)),
     changeSubscription: (subscriptionRef, product) =>
@@ -42,7 +42,7 @@ export function openStripe(settings: StripeSettings, { clock }: { readonly clock
     // Stripe keeps its things itself.
     clearExpired: async () => 0,
     setAside: async () => 0,
-    // Stripe does what is due by itself, and sends notices of it.
+    // Stripe does what is due by itself, and sends events of it.
     start: async () => ({ stop: async () => {} }),
   };
 }

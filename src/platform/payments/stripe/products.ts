@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Product } from '../index.ts';
+import type { Product } from '../order.ts';
 import { toStripe } from './amounts.ts';
 import { isMissing } from './errors.ts';
 

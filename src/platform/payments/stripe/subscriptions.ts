@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { PaymentsError } from '../errors.ts';
-import type { Product } from '../index.ts';
+import type { Product } from '../order.ts';
 import { idOf } from './facts.ts';
 import { isMissing } from './errors.ts';
 import { intervalOf, type Products } from './products.ts';

@@ -38,7 +38,7 @@ export async function insertOrFindCheckout(trx: Knex.Transaction, row: CheckoutR
 }
 
 /** Nobody else changes it until the transaction ends. */
-export async function lockCheckout(
+export async function lockCheckoutForUpdate(
   trx: Knex.Transaction,
   sessionRef: string,
 ): Promise<CheckoutRow | undefined> {

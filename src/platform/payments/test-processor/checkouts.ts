@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { PaymentsError } from '../errors.ts';
-import type { CheckoutFact, Fact } from '../facts.ts';
-import type { OpenedCheckout, Order } from '../index.ts';
+import type { OpenedCheckout, Order } from '../order.ts';
+import type { CheckoutFact, PaymentFact } from '../payment-fact.ts';
 import { readCard, type CardForm } from './card-state.ts';
 import type { CheckoutView, PayResult } from './checkout-page.ts';
 import * as store from './checkout-store.ts';
-import { newRef, type Context } from './context.ts';
-import { doFirstDue } from './due.ts';
+import type { Context } from './context.ts';
+import { doFirstDue } from './due-rows.ts';
 import type { TestPayments } from './payments.ts';
 import { pageUrl, receiptUrl } from './receipt.ts';
+import { newRef } from './reference.ts';
 import type { TestSubscriptions } from './subscriptions.ts';
 
 const BANK_TAKES_MS = 30_000;
@@ -39,25 +40,12 @@ export function createTestCheckouts(
   payments: TestPayments,
   subscriptions: TestSubscriptions,
 ): TestCheckouts {
-  const { clock, random, notices, change, webUrl } = context;
+  const { clock, random, events, change, webUrl } = context;
 
-  function factOf(row: Row): CheckoutFact {
-    return {
-      kind: 'checkout',
-      sessionRef: row.session_ref,
-      reference: row.reference,
-      state: row.state === 'authenticating' ? 'open' : row.state,
-      amountMinor: row.amount_minor,
-      currency: row.currency,
-      paymentRef: row.payment_ref,
-      subscriptionRef: row.subscription_ref,
-      customerRef: row.payment_ref && row.customer_ref,
-      receiptUrl: row.state === 'paid' ? receiptUrl(webUrl(), row.session_ref) : null,
-    };
-  }
+  const factOf = (row: Row): CheckoutFact => checkoutFact(row, webUrl());
 
   async function tell(trx: Trx, row: Row): Promise<Row> {
-    await notices.write(trx, `checkout.${row.state}`, factOf(row) satisfies Fact);
+    await events.write(trx, `checkout.${row.state}`, factOf(row) satisfies PaymentFact);
     return row;
   }
 
@@ -87,7 +75,7 @@ export function createTestCheckouts(
   }
 
   async function find(trx: Trx, sessionRef: string): Promise<Row | undefined> {
-    const row = await store.lockCheckout(trx, sessionRef);
+    const row = await store.lockCheckoutForUpdate(trx, sessionRef);
     return row && settle(trx, row);
   }
 
@@ -123,28 +111,9 @@ export function createTestCheckouts(
   return {
     open: (order) =>
       change(async (trx) => {
-        const { reference, product, customer, successUrl, cancelUrl, expiresAt } = order;
         checkOrder(order);
-        const sessionRef = await store.insertOrFindCheckout(trx, {
-          session_ref: newRef(random, 'cs'),
-          reference,
-          product_id: product.productId,
-          product_name: product.name,
-          amount_minor: product.amountMinor,
-          currency: product.currency,
-          recurring: product.recurring,
-          customer_ref: customer.customerRef ?? customerRef(customer.reference),
-          email: customer.email,
-          success_url: successUrl,
-          cancel_url: cancelUrl,
-          state: 'open',
-          bank_pays: true,
-          due_at: expiresAt,
-          subscription_ref: null,
-          payment_ref: null,
-          created_at: clock.now(),
-          expires_at: expiresAt,
-        });
+        const row = newCheckout(newRef(random, 'cs'), order, clock.now());
+        const sessionRef = await store.insertOrFindCheckout(trx, row);
         return { sessionRef, url: pageUrl(webUrl(), sessionRef) };
       }),
 
@@ -175,6 +144,46 @@ export function createTestCheckouts(
       change((trx) =>
         store.deleteUnpaid(trx, new Date(clock.now().getTime() - UNPAID_KEPT_MS), CLEARED_AT_ONCE),
       ),
+  };
+}
+
+/** A purchase that can be paid. */
+function newCheckout(sessionRef: string, order: Order, now: Date): Row {
+  const { reference, product, customer, successUrl, cancelUrl, expiresAt } = order;
+  return {
+    session_ref: sessionRef,
+    reference,
+    product_id: product.productId,
+    product_name: product.name,
+    amount_minor: product.amountMinor,
+    currency: product.currency,
+    recurring: product.recurring,
+    customer_ref: customer.customerRef ?? customerRef(customer.reference),
+    email: customer.email,
+    success_url: successUrl,
+    cancel_url: cancelUrl,
+    state: 'open',
+    bank_pays: true,
+    due_at: expiresAt,
+    subscription_ref: null,
+    payment_ref: null,
+    created_at: now,
+    expires_at: expiresAt,
+  };
+}
+
+function checkoutFact(row: Row, webUrl: string): CheckoutFact {
+  return {
+    kind: 'checkout',
+    sessionRef: row.session_ref,
+    reference: row.reference,
+    state: row.state === 'authenticating' ? 'open' : row.state,
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    paymentRef: row.payment_ref,
+    subscriptionRef: row.subscription_ref,
+    customerRef: row.payment_ref && row.customer_ref,
+    receiptUrl: row.state === 'paid' ? receiptUrl(webUrl, row.session_ref) : null,
   };
 }
 

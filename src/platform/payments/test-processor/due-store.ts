@@ -10,7 +10,7 @@ const KEYS = {
 export type DueTable = keyof typeof KEYS;
 
 /** The row that came due first, of those that are not set aside and that no other process works on. */
-export async function lockDue<Row>(
+export async function lockDueForUpdate<Row>(
   trx: Knex.Transaction,
   table: DueTable,
   now: Date,

@@ -1,31 +1,33 @@
 import type { Knex } from 'knex';
 import { isUnavailable } from '../../database/index.ts';
-import { repeatedly, type Repeated } from '../../repeatedly.ts';
+import { startPeriodicTask, type PeriodicTask } from '../../periodic-task.ts';
 import { PaymentsError, PaymentsUnavailableError } from '../errors.ts';
-import type { Payments } from '../index.ts';
+import type { PaymentProcessor } from '../processor.ts';
 import type { CheckoutPage } from './checkout-page.ts';
+import { createTestCharges } from './charges.ts';
 import { createTestCheckouts } from './checkouts.ts';
-import type { Context, TestProcessorOptions } from './context.ts';
+import type { Context } from './context.ts';
 import { countSetAside } from './due-store.ts';
-import { createNotices, type Notices } from './notices.ts';
+import { createProcessorEvents, type ProcessorEvents } from './events.ts';
+import type { TestProcessorOptions } from './options.ts';
 import { createTestPayments } from './payments.ts';
 import { createReceipts } from './receipts.ts';
 import { createTestSubscriptions } from './subscriptions.ts';
 
 export type { CheckoutPage } from './checkout-page.ts';
-export type { TestProcessorOptions } from './context.ts';
+export type { TestProcessorOptions } from './options.ts';
 
-/** How many changes are made before others are looked at, and notices sent. */
+/** How many changes are made before others are looked at, and events sent. */
 const CHANGES_A_TURN = 50;
 
 /** What happens here is told at once; only what the time brings, and what was put off, waits for it. */
 const PAUSE_MS = 5_000;
 
 /** A payment processor without money, inside the service but a party of its own. */
-export interface TestProcessor extends Payments {
+export interface TestProcessor extends PaymentProcessor {
   readonly processor: 'test';
   readonly page: CheckoutPage;
-  /** Does what is due by the clock and sends notices, some of each. @returns whether there may be more */
+  /** Does what is due by the clock and sends events, some of each. @returns whether there may be more */
   work(signal?: AbortSignal): Promise<boolean>;
   /** The payer's bank takes a payment back for now. */
   openDispute(paymentRef: string): Promise<void>;
@@ -39,19 +41,19 @@ export interface TestProcessor extends Payments {
 export function openTestProcessor(options: TestProcessorOptions): TestProcessor {
   const { knex, logger, webUrl, processorPauseMs: pauseMs = PAUSE_MS } = options;
   const telling = new WeakSet<Knex.Transaction>();
-  const { write, ...others } = createNotices(options);
-  const notices: Notices = {
+  const { write, ...others } = createProcessorEvents(options);
+  const events: ProcessorEvents = {
     ...others,
     async write(trx, type, fact) {
       telling.add(trx);
       await write(trx, type, fact);
     },
   };
-  let running: Repeated | undefined;
+  let running: PeriodicTask | undefined;
 
   const context: Context = {
     ...options,
-    notices,
+    events,
     async change(work) {
       let tells = false;
       try {
@@ -71,6 +73,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
       }
     },
   };
+  const charges = createTestCharges(context);
   const payments = createTestPayments(context);
   const subscriptions = createTestSubscriptions(context, payments);
   const checkouts = createTestCheckouts(context, payments, subscriptions);
@@ -86,7 +89,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
       }
     } finally {
       // What has happened is told, even if something else cannot be done.
-      if (!signal.aborted) more = (await notices.send(signal)) || more;
+      if (!signal.aborted) more = (await events.send(signal)) || more;
     }
     return more && !signal.aborted;
   }
@@ -101,7 +104,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     setCard: subscriptions.setCard,
 
     openCheckout: checkouts.open,
-    readNotice: async (body, headers) => notices.read(body, headers),
+    readEvent: async (body, headers) => events.read(body, headers),
     lookUpCheckout: (sessionRef) =>
       context.change(async (trx) => {
         const row = await checkouts.find(trx, sessionRef);
@@ -119,20 +122,20 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     setCancellation: subscriptions.setCancellation,
     endSubscription: subscriptions.end,
     refund: payments.refund,
-    charge: payments.charge,
+    charge: charges.charge,
     clearExpired: checkouts.clearUnpaid,
     setAside: () => countSetAside(knex),
 
     async start() {
       const ending = new AbortController();
-      running = repeatedly(
+      running = startPeriodicTask(
         () => work(ending.signal),
         (error) => {
           const lost = error instanceof PaymentsUnavailableError || isUnavailable(error);
           if (lost) logger.debug({ err: error }, 'the test processor waits for the database');
           else logger.error({ err: error }, 'the test processor failed');
         },
-        { pauseMs },
+        { intervalMs: pauseMs },
       );
       return {
         async stop() {

@@ -50,7 +50,7 @@ export async function findCharge(trx: Knex.Transaction, key: string): Promise<Pa
 }
 
 /** Nobody else changes it until the transaction ends. */
-export async function lockPayment(
+export async function lockPaymentForUpdate(
   trx: Knex.Transaction,
   paymentRef: string,
 ): Promise<PaymentRow | undefined> {

@@ -1,14 +1,13 @@
-import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { Charge, ChargeRequest } from '../charge.ts';
 import { PaymentsError } from '../errors.ts';
-import type { Fact } from '../facts.ts';
-import { laterThan, newRef, type Context } from './context.ts';
-import { doFirstDue } from './due.ts';
+import type { PaymentFact } from '../payment-fact.ts';
+import { nextAsOf } from './as-of.ts';
+import type { Context } from './context.ts';
+import { doFirstDue } from './due-rows.ts';
 import * as store from './payment-store.ts';
+import { newRef } from './reference.ts';
 
 const DISPUTED_AFTER_MS = 5_000;
-const LARGEST_CHARGE = /^[1-9][0-9]{0,14}$/;
 
 /** What was paid, and what became of it. */
 export interface TestPayments {
@@ -22,23 +21,22 @@ export interface TestPayments {
       readonly disputed: boolean;
     },
   ): Promise<string>;
-  charge(request: ChargeRequest): Promise<Charge>;
   refund(paymentRef: string, amountMinor: number | undefined, key: string): Promise<void>;
   /** The payer's bank takes a payment back for now. */
   openDispute(paymentRef: string): Promise<void>;
   /** The payer's bank decides. @param won whether the shop keeps the money */
   closeDispute(paymentRef: string, won: boolean): Promise<void>;
   /** What has become of payments since they were made. */
-  factsOf(trx: Knex.Transaction, paymentRefs: readonly string[]): Promise<Fact[]>;
+  factsOf(trx: Knex.Transaction, paymentRefs: readonly string[]): Promise<PaymentFact[]>;
   /** Opens a dispute that is due. @returns whether there was one */
   doDue(): Promise<boolean>;
 }
 
 export function createTestPayments(context: Context): TestPayments {
-  const { clock, random, notices, change } = context;
+  const { clock, random, events, change } = context;
 
-  async function lock(trx: Knex.Transaction, paymentRef: string): Promise<store.PaymentRow> {
-    const row = await store.lockPayment(trx, paymentRef);
+  async function lockForUpdate(trx: Knex.Transaction, paymentRef: string): Promise<store.PaymentRow> {
+    const row = await store.lockPaymentForUpdate(trx, paymentRef);
     if (!row) throw new PaymentsError('not_found', 'There is no such payment.');
     return row;
   }
@@ -48,9 +46,9 @@ export function createTestPayments(context: Context): TestPayments {
     row: store.PaymentRow,
     dispute: 'open' | 'won' | 'lost',
   ): Promise<void> {
-    const dispute_as_of = laterThan(row.dispute_as_of, clock.now());
+    const dispute_as_of = nextAsOf(row.dispute_as_of, clock.now());
     const changed = await store.updatePayment(trx, row.payment_ref, { dispute, dispute_as_of, due_at: null });
-    await notices.write(trx, `dispute.${dispute}`, disputeFact(changed));
+    await events.write(trx, `dispute.${dispute}`, disputeFact(changed));
   }
 
   return {
@@ -68,36 +66,9 @@ export function createTestPayments(context: Context): TestPayments {
       return paymentRef;
     },
 
-    charge: ({ key, token, amount, currency }) =>
-      change(async (trx) => {
-        if (!LARGEST_CHARGE.test(amount)) {
-          throw new PaymentsError('invalid', 'The amount is no whole number of base units.');
-        }
-        if (!/^spt_test_./.test(token) || token.startsWith('spt_test_declined')) {
-          throw new PaymentsError('declined', 'The token does not pay.');
-        }
-        const charge = {
-          payment_ref: newRef(random, 'pi'),
-          charge_key: key,
-          token_digest: hash('sha256', token, 'buffer'),
-          amount_minor: Number(amount),
-          currency,
-          paid_at: clock.now(),
-        };
-        if (await store.insertCharge(trx, charge)) {
-          return { paymentRef: charge.payment_ref, paidAt: charge.paid_at };
-        }
-        const before = await store.findCharge(trx, key);
-        if (!before) throw new PaymentsError('declined', 'The token has paid already.');
-        if (before.amount_minor !== charge.amount_minor || before.currency !== currency) {
-          throw new PaymentsError('invalid', 'Something else was charged with this key.');
-        }
-        return { paymentRef: before.payment_ref, paidAt: before.paid_at };
-      }),
-
     refund: (paymentRef, amountMinor, key) =>
       change(async (trx) => {
-        const row = await lock(trx, paymentRef);
+        const row = await lockForUpdate(trx, paymentRef);
         const before = await store.findRefund(trx, key);
         if (before) {
           const same =
@@ -125,12 +96,12 @@ export function createTestPayments(context: Context): TestPayments {
         if (!(await store.insertRefund(trx, refund))) throw somethingElse();
         const refunded = row.refunded_minor + amount;
         const changed = await store.updatePayment(trx, paymentRef, { refunded_minor: refunded });
-        await notices.write(trx, 'payment.refunded', refundFact(changed));
+        await events.write(trx, 'payment.refunded', refundFact(changed));
       }),
 
     openDispute: (paymentRef) =>
       change(async (trx) => {
-        const row = await lock(trx, paymentRef);
+        const row = await lockForUpdate(trx, paymentRef);
         if (row.dispute !== null) throw new PaymentsError('invalid', 'The payment is or was disputed.');
         if (row.refunded_minor === row.amount_minor) {
           throw new PaymentsError('invalid', 'All of the payment was given back.');
@@ -140,7 +111,7 @@ export function createTestPayments(context: Context): TestPayments {
 
     closeDispute: (paymentRef, won) =>
       change(async (trx) => {
-        const row = await lock(trx, paymentRef);
+        const row = await lockForUpdate(trx, paymentRef);
         if (row.dispute !== 'open') throw new PaymentsError('invalid', 'The payment is not disputed.');
         await setDispute(trx, row, won ? 'won' : 'lost');
       }),
@@ -164,10 +135,10 @@ export function createTestPayments(context: Context): TestPayments {
 
 const somethingElse = () => new PaymentsError('invalid', 'Something else was refunded with this key.');
 
-function refundFact({ payment_ref, refunded_minor, currency }: store.PaymentRow): Fact {
+function refundFact({ payment_ref, refunded_minor, currency }: store.PaymentRow): PaymentFact {
   return { kind: 'refund', paymentRef: payment_ref, refundedMinor: refunded_minor, currency };
 }
 
-function disputeFact({ payment_ref, dispute, dispute_as_of }: store.PaymentRow): Fact {
+function disputeFact({ payment_ref, dispute, dispute_as_of }: store.PaymentRow): PaymentFact {
   return { kind: 'dispute', paymentRef: payment_ref, state: dispute!, asOf: dispute_as_of! };
 }

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { listPayments } from './payment-store.ts';
 import type { TestPayments } from './payments.ts';
 import { receiptNumber } from './receipt.ts';
-import { lockSubscription, type SubscriptionRow } from './subscription-store.ts';
+import { lockSubscriptionForUpdate, type SubscriptionRow } from './subscription-store.ts';
 import type { TestSubscriptions } from './subscriptions.ts';
 
 /** A year of monthly payments, and some changes. */
@@ -26,7 +26,8 @@ export function createReceipts(
     change(async (trx) => {
       const row = await checkouts.find(trx, sessionRef);
       if (!row) return undefined;
-      const subscription = row.subscription_ref && (await lockSubscription(trx, row.subscription_ref));
+      const subscription =
+        row.subscription_ref && (await lockSubscriptionForUpdate(trx, row.subscription_ref));
       const paid = await listPayments(trx, sessionRef, PAYMENTS_SHOWN);
       return {
         ...viewOf(row),

@@ -4,10 +4,10 @@ import { isSameSecret } from '../../constant-time.ts';
 
 const TOLERANCE_S = 300;
 
-/** The headers of a notice, by Standard Webhooks. @param now of this attempt */
+/** The headers of an event, by Standard Webhooks. @param now of this attempt */
 export function signedHeaders(
   secret: Buffer,
-  noticeId: string,
+  eventId: string,
   body: string | Buffer,
   now: Date,
 ): Record<string, string> {
@@ -15,14 +15,14 @@ export function signedHeaders(
   return {
     'content-type': 'application/json',
     'user-agent': 'Latchkey-Test-Processor/2',
-    'webhook-id': noticeId,
+    'webhook-id': eventId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': sign(secret, noticeId, timestamp, Buffer.from(body)),
+    'webhook-signature': sign(secret, eventId, timestamp, Buffer.from(body)),
   };
 }
 
 /**
- * Checks who has sent a notice, and when. The library of Standard Webhooks asks the machine for the time; this asks the clock.
+ * Checks who has sent an event, and when. The library of Standard Webhooks asks the machine for the time; this asks the clock.
  * @returns its id; undefined when it was not signed with the secret, or not within 5 minutes of now
  */
 export function verifiedId(

@@ -1,8 +1,8 @@
-import type { InvoiceFact, SubscriptionFact } from '../facts.ts';
+import type { InvoiceFact, SubscriptionFact } from '../payment-fact.ts';
 import { receiptNumber, receiptUrl } from './receipt.ts';
 import type { InvoiceRow, SubscriptionRow } from './subscription-store.ts';
 
-/** What a notice says of a subscription. */
+/** What an event says of a subscription. */
 export function subscriptionFact(row: SubscriptionRow): SubscriptionFact {
   return {
     kind: 'subscription',
@@ -19,7 +19,7 @@ export function subscriptionFact(row: SubscriptionRow): SubscriptionFact {
   };
 }
 
-/** What a notice says of a bill. @param of whose it is */
+/** What an event says of a bill. @param of whose it is */
 export function invoiceFact(row: InvoiceRow, of: SubscriptionRow, webUrl: string): InvoiceFact {
   return {
     kind: 'invoice',

@@ -43,7 +43,7 @@ export async function insertSubscription(trx: Knex.Transaction, row: Subscriptio
 }
 
 /** Nobody else changes it until the transaction ends. */
-export async function lockSubscription(
+export async function lockSubscriptionForUpdate(
   trx: Knex.Transaction,
   subscriptionRef: string,
 ): Promise<SubscriptionRow | undefined> {
@@ -106,7 +106,7 @@ export async function findFirstInvoice(
 }
 
 /** What a customer has in credit; nobody else changes it until the transaction ends. */
-export async function lockCredit(
+export async function lockCreditForUpdate(
   trx: Knex.Transaction,
   customerRef: string,
   currency: string,

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import mqtt from 'mqtt-packet';
 
 /**
- * Thousands of clients that listen, as a process of its own: what they do with what they are sent must not slow down the
- * measurement. It takes one `Wanted`, says `Opened` when all of them listen, and `Told` when all of them have been told.
+ * Thousands of clients that listen, in their own process, so that their work does not slow down the measurement. It
+ * takes one `Wanted`, sends `Opened` when all of them listen, and `Told` when all of them have been notified.
  */
 export interface Wanted {
   readonly httpPort: number;
@@ -12,7 +12,7 @@ export interface Wanted {
   /** Ids of sessions, one for each client. */
   readonly streams: readonly string[];
   readonly mqttClients: readonly string[];
-  /** What each of them is to be told: the type of an event. */
+  /** The type of the event that each of them receives. */
   readonly type: string;
   /** Whether nothing may come after it. */
   readonly isLast: boolean;
@@ -23,9 +23,9 @@ export interface Opened {
 }
 
 export interface Told {
-  /** When the last of them read what it was told, in milliseconds of the machine's steady clock. */
+  /** When the last of them read its event, in milliseconds of the machine's steady clock. */
   readonly toldAt: number;
-  /** When the last of them read the end of its stream or connection; null when they go on. */
+  /** When the last of them read the end of its stream or connection; null when they continue. */
   readonly endedAt: number | null;
   /** Processor time that the clients have spent since they listened, in milliseconds. */
   readonly cpuMs: number;
@@ -35,7 +35,7 @@ const OPENED_AT_ONCE = 50;
 const CLIENTS_AN_ADDRESS = 200;
 const STREAM_END = Buffer.from('0\r\n\r\n');
 
-/** One for all: what is in it has been dealt with before the next read. */
+/** One for all: its content has been processed before the next read. */
 const buffer = Buffer.alloc(64 * 1024);
 const steadyNow = () => Number(process.hrtime.bigint()) / 1e6;
 
@@ -63,7 +63,7 @@ async function openAll(clients: readonly (() => Promise<void>)[]): Promise<void>
     await Promise.all(clients.slice(first, first + OPENED_AT_ONCE).map((open) => open()));
 }
 
-/** What has come for a client since it listens: complete until it was told, and in part behind it. */
+/** What a client has received since it listens: complete up to its event, and in part after it. */
 class Inbox {
   readonly #wanted: Wanted;
   readonly #type: Buffer;
@@ -78,7 +78,7 @@ class Inbox {
 
   take(bytes: Buffer): void {
     if (this.#told) return;
-    // What it is told comes in one piece.
+    // The event comes in one piece.
     if (!bytes.includes(this.#type)) return void (this.#before += bytes.toString('latin1'));
     this.#told = true;
     toldAt = steadyNow();
@@ -87,7 +87,7 @@ class Inbox {
   }
 
   end(): void {
-    if (!this.#told) throw new Error(`ended before it was told, after ${this.#before}`);
+    if (!this.#told) throw new Error(`ended before its event, after ${this.#before}`);
     if (this.#ended) throw new Error('ended twice');
     this.#ended = true;
     endedAt = steadyNow();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 export interface Holder {
   child: ChildProcess;
-  answer: { ms?: number; error?: string; message?: string };
+  response: { ms?: number; error?: string; message?: string };
   ended: Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export async function holdDatabase(
   const child = spawn(process.execPath, [script, source, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   for await (const line of createInterface({ input: child.stdout! }))
-    return { child, ended, answer: JSON.parse(line) as Holder['answer'] };
+    return { child, ended, response: JSON.parse(line) as Holder['response'] };
   throw new Error('the process ended without an answer');
 }
 

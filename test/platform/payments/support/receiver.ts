@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { atFileEnd } from '../../../support/at-file-end.ts';
 
-/** A notice as it came. */
+/** An event as it came. */
 export interface Received {
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
@@ -14,16 +14,16 @@ export interface Receiver {
   readonly url: string;
   readonly received: Received[];
   /** What it answers with; a function is asked each time. */
-  status: number | ((notice: Received) => number);
+  status: number | ((event: Received) => number);
 }
 
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
-      const notice = { body, headers: request.headers };
+      const event = { body, headers: request.headers };
       const { status } = receiver;
-      response.statusCode = typeof status === 'number' ? status : status(notice);
-      receiver.received.push(notice);
+      response.statusCode = typeof status === 'number' ? status : status(event);
+      receiver.received.push(event);
       response.end();
     });
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { openDatabase } from '../../../../src/platform/database/index.ts';
 import { createLogger } from '../../../../src/platform/logger.ts';
-import type { Fact } from '../../../../src/platform/payments/facts.ts';
+import type { PaymentFact } from '../../../../src/platform/payments/payment-fact.ts';
 import type { Order, Product } from '../../../../src/platform/payments/index.ts';
 import {
   openTestProcessor,
@@ -39,9 +39,9 @@ export const form = (number: string) => ({ name: 'Ada Lovelace', number, expiry:
 
 const SHOP_SECRET = Buffer.alloc(32, 7);
 
-type FactOf<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
+type FactOf<Kind extends PaymentFact['kind']> = Extract<PaymentFact, { kind: Kind }>;
 
-/** Test processors on a database of the calling file, and a webhook that gets their notices. */
+/** Test processors on a database of the calling file, and a webhook that gets their events. */
 export async function openTestShop(start?: string) {
   const databaseUrl = await createTestDatabase();
   const logger = createLogger('silent');
@@ -82,11 +82,11 @@ export async function openTestShop(start?: string) {
   }
 
   /** What the webhook was told since the last time, in the order of writing where that is known. */
-  async function told(): Promise<Fact[]> {
+  async function told(): Promise<PaymentFact[]> {
     await workAll();
-    const facts: Fact[] = [];
+    const facts: PaymentFact[] = [];
     for (const { body, headers } of receiver.received.splice(0)) {
-      facts.push(...((await processor.readNotice(body, headers))?.facts ?? []));
+      facts.push(...((await processor.readEvent(body, headers))?.facts ?? []));
     }
     return facts;
   }
@@ -104,7 +104,7 @@ export async function openTestShop(start?: string) {
     };
   }
 
-  /** A notice as the processor signs it. */
+  /** An event as the processor signs it. */
   const signed = (body: Buffer): [Buffer, Record<string, string>] => [
     body,
     signedHeaders(SHOP_SECRET, `nt_${randomUUID()}`, body, clock.now()),
@@ -114,12 +114,18 @@ export async function openTestShop(start?: string) {
 }
 
 /** The facts of one kind. */
-export function only<Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind): FactOf<Kind>[] {
+export function only<Kind extends PaymentFact['kind']>(
+  facts: readonly PaymentFact[],
+  kind: Kind,
+): FactOf<Kind>[] {
   return facts.filter((fact): fact is FactOf<Kind> => fact.kind === kind);
 }
 
 /** The last fact of a kind. */
-export function last<Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind): FactOf<Kind> {
+export function last<Kind extends PaymentFact['kind']>(
+  facts: readonly PaymentFact[],
+  kind: Kind,
+): FactOf<Kind> {
   const found = only(facts, kind).at(-1);
   expect(found, `a fact of a ${kind}`).toBeDefined();
   return found!;

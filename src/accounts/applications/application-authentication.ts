@@ -1,0 +1,123 @@
+import type { Knex } from 'knex';
+import { ApiError } from '../../foundation/errors/api-error.ts';
+import type { Client } from '../../platform/address.ts';
+import { isSameSecret } from '../../platform/constant-time.ts';
+import type { Random } from '../../platform/random.ts';
+import type { Vpn } from '../../foundation/vpn/vpn.ts';
+import { assertUsable, toApplication, type Application } from './application.ts';
+import type { ApplicationSecrets, SecretProof } from './application-secrets.ts';
+import * as store from './application-store.ts';
+import { isBelow } from './version.ts';
+
+/** What a program receives when it starts. */
+export interface Handshake {
+  /** 128 random bits that identify one run of a program; they authorize nothing. */
+  readonly sessionId: string;
+  readonly name: string;
+  readonly statusCode: 'active' | 'paused' | 'update_required';
+  readonly downloadUrl: string | null;
+}
+
+/** How the programs of an application authenticate. */
+export interface ApplicationAuthentication {
+  /**
+   * Finds an application by its credentials. An unknown application takes as long as a wrong secret.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE
+   */
+  authenticate(appId: string, secret: string): Promise<Application>;
+  /**
+   * Finds an application in any status by a proof that only its secret allows. An unknown application takes
+   * as long as a failed proof.
+   * @param proves whether a secret is the right one, in constant time. It is called twice: with the current
+   *   secret, and with the previous one or a decoy.
+   * @returns the application and the secret that the proof accepted
+   * @throws ApiError INVALID_APP_CREDENTIALS
+   */
+  authenticateBy(
+    appId: string,
+    proves: SecretProof,
+  ): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /**
+   * An application in any status with its current secret, for requests of clients that need not know the
+   * secret.
+   * @throws ApiError INVALID_APP_CREDENTIALS
+   */
+  withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
+  /**
+   * Finds an application for one of its programs, without its secret.
+   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE
+   */
+  usable(appId: string): Promise<Application>;
+  /**
+   * The handshake of a program that starts.
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED, VPN_BLOCKED
+   */
+  init(request: {
+    readonly appId: string;
+    readonly secret: string;
+    readonly version?: string | undefined;
+    readonly executableHash?: string | undefined;
+    readonly client: Client;
+  }): Promise<Handshake>;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly vpn: Vpn;
+  readonly random: Random;
+  readonly secrets: ApplicationSecrets;
+}
+
+export function createApplicationAuthentication(deps: Dependencies): ApplicationAuthentication {
+  const { knex, vpn, random, secrets } = deps;
+
+  async function authenticateBy(appId: string, proves: SecretProof) {
+    const { row, secret } = secrets.find(await store.findApplication(knex, appId), proves);
+    return { application: toApplication(row), secret };
+  }
+
+  async function authenticate(appId: string, secret: string): Promise<Application> {
+    const { application } = await authenticateBy(appId, (expected) => isSameSecret(expected, secret));
+    assertUsable(application);
+    return application;
+  }
+
+  return {
+    authenticate,
+    authenticateBy,
+    withSecret: (appId) => authenticateBy(appId, () => true),
+
+    async usable(appId) {
+      const row = await store.findApplication(knex, appId);
+      if (!row) {
+        throw new ApiError('APPLICATION_NOT_FOUND', { detail: 'There is no application with this app_id.' });
+      }
+      const application = toApplication(row);
+      assertUsable(application);
+      return application;
+    },
+
+    async init({ appId, secret, version, executableHash, client }) {
+      const application = await authenticate(appId, secret);
+      vpn.assertNone(application, client);
+      if (application.integrityCheck) {
+        const allowed = application.executableHashes.includes(executableHash?.toLowerCase() ?? '');
+        if (!allowed) throw new ApiError('INTEGRITY_FAILED');
+      }
+      return {
+        sessionId: random.bytes(16).toString('base64url'),
+        name: application.name,
+        statusCode: handshakeStatus(application, version),
+        downloadUrl: application.downloadUrl,
+      };
+    },
+  };
+}
+
+function handshakeStatus(application: Application, version: string | undefined): Handshake['statusCode'] {
+  if (application.status === 'paused') return 'paused';
+  if (version !== undefined && application.minimumVersion && isBelow(version, application.minimumVersion)) {
+    return 'update_required';
+  }
+  return 'active';
+}

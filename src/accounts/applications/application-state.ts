@@ -1,0 +1,48 @@
+/** When a lifetime ends, in the database and in responses: the last millisecond of the year 9999. */
+export const LIFETIME = new Date('9999-12-31T23:59:59.999Z');
+
+export interface Pause {
+  /** Since when the application is paused; null when it is not. */
+  readonly pausedAt: Date | null;
+  /** Total duration of past pauses, in milliseconds. */
+  readonly pausedTotalMs: number;
+}
+
+/**
+ * The application's subscription clock, which stops while the application is paused. Subscriptions are
+ * measured by it, so that the end of a pause returns the time to every user at once.
+ */
+export function subscriptionClock(pause: Pause, now: Date): Date {
+  const running = pause.pausedAt && pause.pausedAt < now ? pause.pausedAt : now;
+  return new Date(running.getTime() - pause.pausedTotalMs);
+}
+
+/** Converts a time of the subscription clock to wall time, if the application is not paused again. */
+export function toWallTime(moment: Date, pause: Pause, now: Date): Date {
+  if (moment >= LIFETIME) return LIFETIME;
+  const behind = now.getTime() - subscriptionClock(pause, now).getTime();
+  return new Date(Math.min(moment.getTime() + behind, LIFETIME.getTime()));
+}
+
+export type ApplicationStatus = 'active' | 'paused' | 'disabled';
+
+/** The status and pause of an application after a change of status. */
+export function changeStatus(
+  application: Pause & { readonly status: ApplicationStatus },
+  wanted: ApplicationStatus,
+  now: Date,
+): Pause & { readonly status: ApplicationStatus } {
+  const { pausedAt, pausedTotalMs, status } = application;
+  if (status === wanted) return { status, pausedAt, pausedTotalMs };
+  const ended = pausedAt ? Math.max(0, now.getTime() - pausedAt.getTime()) : 0;
+  return {
+    status: wanted,
+    pausedAt: wanted === 'paused' ? now : null,
+    pausedTotalMs: pausedTotalMs + ended,
+  };
+}
+
+/** Whether the previous secret is still valid: before its end, but not at it. */
+export function isTakenUntil(until: Date | null, now: Date): boolean {
+  return until !== null && until > now;
+}

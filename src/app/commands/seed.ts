@@ -1,0 +1,15 @@
+import { runCommand } from './command.ts';
+import { loadConfig } from '../../config/config.ts';
+import { demoBanner } from '../demo/banner.ts';
+import { prepareDemo } from '../demo/demo.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { systemRandom } from '../../platform/random.ts';
+import { withServices } from '../service.ts';
+
+/** `npm run seed`: makes the demo application in a database that has none, and shows how to use it. */
+await runCommand(async () => {
+  const config = loadConfig(process.env);
+  await withServices(config, createLogger(config.logLevel), async (services, { knex }, baseUrl) => {
+    process.stdout.write(demoBanner(baseUrl, await prepareDemo(services, knex, systemRandom), systemRandom));
+  });
+});

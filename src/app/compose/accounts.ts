@@ -1,0 +1,26 @@
+import { createAdministrators } from '../../accounts/administration/administrators.ts';
+import { createApiTokens } from '../../accounts/api-tokens/api-tokens.ts';
+import { createApplications } from '../../accounts/applications/applications.ts';
+import { createDevelopers } from '../../accounts/developers/developers.ts';
+import { createPlans } from '../../accounts/plans/plans.ts';
+import { createSignatures } from '../../accounts/signatures/signatures.ts';
+import type { Foundation } from './foundation.ts';
+
+export type Accounts = ReturnType<typeof composeAccounts>;
+
+/** Developers, the plans they are on, their applications, and the credentials of both. */
+export function composeAccounts(foundation: Foundation) {
+  const { config, adminTokens } = foundation;
+  const { nonceDays } = config;
+  const plans = createPlans(foundation);
+  const developers = createDevelopers({ ...foundation, plans });
+  const applications = createApplications({ ...foundation, developers });
+  return {
+    administrators: createAdministrators(adminTokens),
+    plans,
+    developers,
+    applications,
+    apiTokens: createApiTokens({ ...foundation, developers }),
+    signatures: createSignatures({ ...foundation, applications, nonceDays }),
+  };
+}

@@ -1,0 +1,54 @@
+import { createBans } from '../../licensing/bans/bans.ts';
+import { createFiles } from '../../licensing/files/files.ts';
+import { createLicenses, type Licenses } from '../../licensing/licenses/licenses.ts';
+import { createModeration } from '../../licensing/moderation/moderation.ts';
+import { createSessionLookup } from '../../licensing/sessions/session-lookup.ts';
+import { createSessions } from '../../licensing/sessions/sessions.ts';
+import { createStatistics } from '../../licensing/statistics/statistics.ts';
+import { createCredentials } from '../../licensing/users/credentials.ts';
+import { createHwidResets } from '../../licensing/users/hwid-resets.ts';
+import { createLogins } from '../../licensing/users/logins.ts';
+import { createUserDirectory } from '../../licensing/users/user-directory.ts';
+import { createUserImports } from '../../licensing/users/user-imports.ts';
+import { createUserManagement } from '../../licensing/users/user-management.ts';
+import { createUsers, type Users } from '../../licensing/users/users.ts';
+import { createVariables } from '../../licensing/variables/variables.ts';
+import type { Accounts } from './accounts.ts';
+import type { Foundation } from './foundation.ts';
+
+export type Licensing = ReturnType<typeof composeLicensing>;
+
+/** Licenses, the users who redeem them, their sessions and bans, and what an application delivers to its users. */
+export function composeLicensing(before: Foundation & Accounts) {
+  const { broker, pool, metrics, config } = before;
+  const bans = createBans(before);
+  const lookup = createSessionLookup(pool, metrics.observeBatch);
+  const sessions = createSessions({ ...before, lookup, bans, keepIds: !broker.embedded });
+  const licenses: Licenses = createLicenses({
+    ...before,
+    // Users depend on licenses, which in turn need to find the users who hold them.
+    holders: {
+      find: (...user) => users.find(...user),
+      forgetLicense: (...license) => users.forgetLicense(...license),
+      lockAllForUpdate: (...holders) => users.lockAllForUpdate(...holders),
+    },
+  });
+  const known = { ...before, bans, sessions, licenses };
+  const users: Users = createUsers(known);
+  const credentials = createCredentials(before);
+  return {
+    bans,
+    sessions,
+    licenses,
+    users,
+    logins: createLogins({ ...known, credentials }),
+    hwidResets: createHwidResets({ ...known, credentials }),
+    userDirectory: createUserDirectory(known),
+    userImports: createUserImports(known),
+    userManagement: createUserManagement(known),
+    moderation: createModeration({ ...known, users }),
+    variables: createVariables({ ...known, users }),
+    files: createFiles({ ...known, quotaBytes: config.fileQuotaBytes }),
+    statistics: createStatistics(known),
+  };
+}

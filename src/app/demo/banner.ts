@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { Random } from '../../platform/random.ts';
+import type { Demo } from './demo.ts';
+
+/**
+ * What the terminal shows at the start: the demo's credentials, and the calls of a client program from its first to its
+ * last, to be copied one after the other. The user is a new one at every start, so that registration works every time.
+ */
+export function demoBanner(baseUrl: string, demo: Demo, random: Random): string {
+  const app = { app_id: demo.appId, secret: demo.secret };
+  const username = `ada-${random.bytes(3).toString('hex')}`;
+  const password = 'correct horse battery staple';
+  const hwid = createHash('sha256').update('a demo machine').digest('hex');
+  const answer = `"\${TMPDIR:-/tmp}/latchkey-${username}.json"`;
+  const token = `$(sed -n 's/.*"token":"\\([^"]*\\)".*/\\1/p' ${answer})`;
+  const credentials = JSON.stringify({ app_id: demo.appId, username, password, hwid }).slice(0, -1);
+  const session = (member: string) => `{"app_id":"${demo.appId}","${member}":"'"${token}"'"`;
+
+  const calls: [string, string][] = [
+    ['init', call('v1', 'init', JSON.stringify(app))],
+    ['register', call('v1', 'register', JSON.stringify({ ...app, username, password, hwid }))],
+    [
+      'login: the secret signs the body and does not travel',
+      `BODY='${credentials},"nonce":"'$(openssl rand -hex 16)'"}'; ` +
+        `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${demo.secret}' -r | cut -d' ' -f1); ` +
+        `curl -sS -w '\\n' -H 'Content-Type: application/json' -H "x-timestamp: $(date +%s)000" ` +
+        `-H "x-signature: $SIGNATURE" ${baseUrl}/api/v2/client/login -d "$BODY" | tee ${answer}`,
+    ],
+    ['verify-session', call('v2', 'verify-session', `${session('token')},"hwid":"${hwid}"}`)],
+    [
+      'activate',
+      call('v1', 'activate', JSON.stringify({ ...app, username, license_key: demo.licenseKeys[0] })),
+    ],
+    ['logout', call('v2', 'logout', `${session('session_token')}}`)],
+  ];
+
+  function call(version: 'v1' | 'v2', path: string, body: string): string {
+    const url = `${baseUrl}/api/${version}/client/${path}`;
+    return `curl -sS -w '\\n' -H 'Content-Type: application/json' ${url} -d '${body}'`;
+  }
+
+  const facts: [string, string][] = [
+    ['address', baseUrl],
+    ['app_id', demo.appId],
+    ['secret', demo.secret],
+    ...demo.licenseKeys.map((key): [string, string] => ['license key', key]),
+    [
+      'developer',
+      demo.password === undefined ? demo.email : `${demo.email} / ${demo.password}  (shown once)`,
+    ],
+  ];
+  return [
+    '',
+    'Latchkey demo application',
+    ...facts.map(([name, value]) => `  ${name.padEnd(12)} ${value}`),
+    '',
+    'Try it, line by line:',
+    ...calls.flatMap(([name, line]) => ['', `# ${name}`, line]),
+    '',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,258 @@
+import { join } from 'node:path';
+import { createServer as createTcpServer, type AddressInfo, type Server as NetServer } from 'node:net';
+import { compose, type Composition } from './compose/compose.ts';
+import type { Config } from '../config/config.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { prepareDrain } from '../http/server/drain.ts';
+import { canonicalAddress } from '../platform/address.ts';
+import { openAnonymousNetworks } from '../platform/anonymous-networks/index.ts';
+import { openBlobs } from '../platform/blobs/index.ts';
+import { openMqttServer } from '../platform/mqtt/index.ts';
+import { openBroker } from '../platform/broker/index.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { openDatabase, openDatabaseClock, type Database } from '../platform/database/index.ts';
+import { createNewId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
+import { openMail } from '../platform/mail/index.ts';
+import { defaultMailbox } from '../platform/mail/mailbox.ts';
+import { systemRandom, type Random } from '../platform/random.ts';
+import { StartupError } from '../platform/startup-error.ts';
+import type { Services } from '../services.ts';
+
+/**
+ * The clock, what the machine takes the time to be, the randomness, the hashing of passwords, two paces and the deadline; the
+ * service's own when left out.
+ */
+export interface Sources {
+  readonly clock?: Clock;
+  readonly machineClock?: Clock;
+  readonly random?: Random;
+  readonly argon2?: Parameters<typeof compose>[0]['argon2'];
+  readonly processorPauseMs?: number;
+  readonly lingerMs?: number;
+  readonly deadlineMs?: number;
+}
+
+/** A service that listens. */
+export interface RunningService {
+  /** `{base_url}`: the configured one, otherwise the address it listens on. */
+  readonly baseUrl: string;
+  /** Where MQTT over TCP listens; undefined without MQTT_PORT. */
+  readonly mqttPort: number | undefined;
+  readonly services: Services;
+  readonly database: Database;
+  /** Stops without failing a request, then ends the database connections and the embedded database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the database, migrates it, and listens.
+ * @throws StartupError one line that says what is wrong
+ */
+export async function startService(
+  config: Config,
+  logger: Logger,
+  sources: Sources = {},
+): Promise<RunningService> {
+  return withDatabase(
+    config,
+    logger,
+    sources,
+    async ({ services, server, payments, database, opened }, setUrls) => {
+      const drain = prepareDrain(server, sources.lingerMs);
+      const membership = services.cluster.join();
+      opened.defer(() => membership.leave());
+      // Before anybody connects, so that whoever is let in misses nothing.
+      const relay = await services.relay.start();
+      opened.defer(() => relay.stop());
+      const brokerFeed = await services.brokerFeed?.start();
+      opened.defer(() => brokerFeed?.stop());
+      // Together, because each of them may take most of the time that there is.
+      const serving: (() => unknown)[] = [];
+      opened.defer(() => together(serving));
+      const realtime = services.realtime.start();
+      serving.push(() => realtime.stop());
+      // Before any request, for which there must be a queue to put its mail into.
+      const mails = await services.mails.start();
+      serving.push(() => mails.stop());
+      const mqttListener = await listenForMqtt(services, config);
+      if (mqttListener) serving.push(() => mqttListener.close());
+      await listen(server, config);
+      serving.push(drain);
+      const localUrl = addressOf(server.address() as AddressInfo);
+      const baseUrl = config.baseUrl ?? localUrl;
+      setUrls(baseUrl, localUrl);
+      const signingKeys = services.signingKeys.start();
+      serving.push(() => signingKeys.stop());
+      const processor = await payments.start();
+      serving.push(() => processor.stop());
+      const housekeeping = startHousekeeping(services, logger);
+      serving.push(() => housekeeping.stop());
+      const webhooks = await services.webhooks.start();
+      serving.push(() => webhooks.stop());
+      const securityEvents = await services.securityEvents.start();
+      serving.push(() => securityEvents.stop());
+      return {
+        baseUrl,
+        mqttPort: mqttListener?.port,
+        services,
+        database,
+        stop: () => opened.disposeAsync(),
+      };
+    },
+  );
+}
+
+/**
+ * Opens the database, migrates it, and uses the services once, without listening.
+ * @throws StartupError one line that says what is wrong
+ */
+export async function withServices(
+  config: Config,
+  logger: Logger,
+  work: (services: Services, database: Database, baseUrl: string) => Promise<void>,
+): Promise<void> {
+  await withDatabase(config, logger, {}, async ({ services, database, opened }, setUrls) => {
+    const baseUrl = config.baseUrl ?? addressOf({ address: config.host, port: config.port });
+    setUrls(baseUrl, baseUrl);
+    await work(services, database, baseUrl);
+    await opened.disposeAsync();
+  });
+}
+
+/** What a service is made of. */
+interface Parts extends Composition {
+  readonly database: Database;
+  /** Ends what was opened and started, the last of it first. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Ends what was opened and started when anything fails on the way. */
+async function withDatabase<Result>(
+  config: Config,
+  logger: Logger,
+  {
+    clock: given,
+    machineClock = systemClock,
+    random = systemRandom,
+    argon2,
+    processorPauseMs,
+    deadlineMs,
+  }: Sources,
+  work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
+): Promise<Result> {
+  const opened = new AsyncDisposableStack();
+  let known = { baseUrl: '', localUrl: '' };
+  const baseUrl = () => known.baseUrl;
+  const localUrl = () => known.localUrl;
+  const webUrl = () => config.webUrl ?? known.baseUrl;
+  try {
+    const { databaseUrl, databaseDirectUrl: directUrl, dataDir, brokerUrl, filesUrl, smtpUrl } = config;
+    const database = await openDatabase({ databaseUrl, directUrl, dataDir, logger });
+    opened.defer(() => database.close());
+    const time = await openDatabaseClock({ pool: database.pool, logger, machine: machineClock });
+    opened.defer(() => time.stop());
+    const clock = given ?? time;
+    const skewMs = () => (given ? 0 : time.skewMs());
+    const nodeId = createNewId(clock, random)('node');
+    const broker = await openBroker({ brokerUrl, nodeId, logger });
+    opened.defer(() => broker.close());
+    const blobs = await openBlobs({ filesUrl, folder: join(dataDir, 'files') });
+    opened.defer(() => blobs.close());
+    const from = () => config.mailFrom ?? defaultMailbox(webUrl());
+    const mail = await openMail({ smtpUrl, folder: join(dataDir, 'mail'), from }, { clock, random, logger });
+    opened.defer(() => mail.close());
+    const mqtt = await openMqttServer(logger);
+    opened.defer(() => mqtt.close());
+    const networks = await openAnonymousNetworks({ file: config.vpnNetworks, logger });
+    const surroundings = {
+      config,
+      database,
+      broker,
+      blobs,
+      mail,
+      mqtt,
+      networks,
+      nodeId,
+      clock,
+      skewMs,
+      random,
+      argon2,
+      processorPauseMs,
+      deadlineMs,
+      logger,
+      baseUrl,
+      webUrl,
+      localUrl,
+    };
+    const parts = await compose(surroundings);
+    return await work({ ...parts, database, opened }, (base, local) => {
+      known = { baseUrl: base, localUrl: local };
+    });
+  } catch (error) {
+    await opened
+      .disposeAsync()
+      .catch((cause: unknown) => logger.debug({ err: cause }, 'the failed start could not be undone'));
+    throw error;
+  }
+}
+
+/** Ends several things at the same time. @throws when one of them does, after all have ended */
+async function together(ends: readonly (() => unknown)[]): Promise<void> {
+  const ended = await Promise.allSettled(ends.map(async (end) => end()));
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
+}
+
+interface MqttListener {
+  readonly port: number;
+  close(): void;
+}
+
+/** Listens for MQTT over TCP, where the configuration wants it. Connections end with the services. */
+async function listenForMqtt(
+  { realtime }: Services,
+  { host, mqttPort }: Config,
+): Promise<MqttListener | undefined> {
+  if (mqttPort === undefined) return undefined;
+  const server = createTcpServer({ noDelay: true, keepAlive: true }, (socket) => {
+    const { remoteAddress = '0.0.0.0' } = socket;
+    try {
+      realtime.acquireMqttSlot({ address: canonicalAddress(remoteAddress) ?? remoteAddress }).serve(socket);
+    } catch {
+      // Before CONNECT, MQTT has no way to say that there is no room.
+      socket.destroy();
+    }
+  });
+  await listen(server, { host, port: mqttPort }, 'MQTT_PORT');
+  return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
+}
+
+async function listen(
+  server: NetServer,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'PORT',
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new StartupError(
+        `${setting} ${port} on ${host} is in use: set ${setting} to another one, or to 0 for a free one`,
+      );
+    }
+    if (code === 'EACCES') {
+      throw new StartupError(
+        `${setting} ${port} may not be used by this account: set ${setting} to one above 1023`,
+      );
+    }
+    throw new StartupError(`HOST ${host} cannot be listened on (${code})`);
+  }
+}
+
+function addressOf({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,5 +1,0 @@
-export type { Checkout, Checkouts, CheckoutStatus } from './checkouts.ts';
-export type { Invoice, Invoices } from './invoices.ts';
-export type { PlanSubscription, PlanSubscriptions } from './plan-subscriptions.ts';
-export type { Reconciliation } from './reconciliation.ts';
-export type { Settlement } from './settlement.ts';

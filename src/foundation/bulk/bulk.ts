@@ -1,0 +1,74 @@
+import type { Knex } from 'knex';
+import { ApiError } from '../errors/api-error.ts';
+import { createConcurrencyLimit } from '../../platform/concurrency-limit.ts';
+import { tryAdvisoryLock } from '../../platform/database/advisory-lock.ts';
+import { currentTenant } from '../../platform/request-scope.ts';
+
+/** How many wait while they hold a connection, besides the one that runs. */
+const WAITING_IN_TRANSACTIONS = 2;
+/** The operation that runs may take much longer, so a caller gets a refusal after this time and can retry. */
+const MAX_WAIT_MS = 4_000;
+
+/** Operations that change many rows: one at a time in this process, and one per developer. */
+export interface Bulk {
+  /**
+   * Runs an operation unless the developer has another one in progress in this process.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  admit<Result>(developerId: string, operation: () => Promise<Result>): Promise<Result>;
+  /** Queues the work of an admitted operation. @throws ApiError TOO_MANY_REQUESTS after waiting too long */
+  enqueue<Result>(work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Runs queued work in a transaction unless the developer has another one in progress in any process.
+   * @throws ApiError TOO_MANY_REQUESTS
+   */
+  exclusively<Result>(developerId: string, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result>;
+  /** Queues such a transaction. @throws ApiError TOO_MANY_REQUESTS */
+  transaction<Result>(developerId: string, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * @param knex in a transaction of its own for requests with an `Idempotency-Key`: those hold a connection
+ *   while they wait
+ */
+export function createBulk(knex: Knex): Bulk {
+  const admission = createConcurrencyLimit({ limitPerKey: 1, queuePerKey: 0, refusal: inProgress });
+  const queue = createConcurrencyLimit({ limit: 1, maxWaitMs: MAX_WAIT_MS, refusal: queueFull });
+  const inTransactions = createConcurrencyLimit({
+    limit: 1 + WAITING_IN_TRANSACTIONS,
+    queue: 0,
+    refusal: queueFull,
+  });
+
+  const enqueue: Bulk['enqueue'] = (work) => {
+    const run = () => queue.run(currentTenant(), work);
+    return knex.isTransaction ? inTransactions.run(currentTenant(), run) : run();
+  };
+
+  const exclusively: Bulk['exclusively'] = (developerId, work) =>
+    knex.transaction(async (trx) => {
+      if (!(await tryAdvisoryLock(trx, `bulk:${developerId}`))) throw inProgress();
+      return work(trx);
+    });
+
+  return {
+    admit: admission.run,
+    enqueue,
+    exclusively,
+    transaction: (developerId, work) => enqueue(() => exclusively(developerId, work)),
+  };
+}
+
+function inProgress(): ApiError {
+  return new ApiError('TOO_MANY_REQUESTS', {
+    detail: 'You have another bulk operation in progress.',
+    retryAfter: 1,
+  });
+}
+
+function queueFull(): ApiError {
+  return new ApiError('TOO_MANY_REQUESTS', {
+    detail: 'Too many bulk operations are queued.',
+    retryAfter: 1,
+  });
+}

@@ -1,0 +1,102 @@
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Clock } from '../../platform/clock.ts';
+import { UnknownMasterKeyError, type Keyring } from '../../platform/keyring.ts';
+import type { Random } from '../../platform/random.ts';
+import { StartupError } from '../../platform/startup-error.ts';
+import { findOrInsertKey, createKeyResealer } from './key-store.ts';
+
+export { hasKeys } from './key-store.ts';
+
+/** A key with the id by which tokens refer to it. */
+export interface IdentifiedKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** The keys of this installation. They are stored in the database, so that every node has the same ones. */
+export interface Keys {
+  /** Ed25519: signs tokens. */
+  readonly tokenSigning: IdentifiedKey & { readonly publicKey: KeyObject };
+  /** 256 bits: encrypts tokens. */
+  readonly tokenEncryption: IdentifiedKey;
+  /** HMAC-SHA-256 of a hardware identifier, bound to one application. */
+  hwidDigest(appId: string, hwid: string): Buffer;
+  /** 256 bits: the embedded test processor signs its webhook events with it. Its id names the account. */
+  readonly testPayments: { readonly id: string; readonly bytes: Buffer };
+  /** HMAC-SHA-256 of a license key in canonical form. */
+  licenseDigest(licenseKey: string): Buffer;
+  /** HMAC-SHA-256 of a payment challenge, which identifies challenges of this installation. */
+  challengeDigest(challenge: string): Buffer;
+  /** HMAC-SHA-256 of the code that completes a claim of an agent, bound to that claim. */
+  claimCodeDigest(claim: Uint8Array, code: string): Buffer;
+}
+
+interface Dependencies {
+  readonly knex: Knex;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Loads the keys of the installation, and creates those that do not exist yet.
+ * @throws StartupError when the database was written with another master key
+ */
+export async function loadKeys({ knex, keyring, clock, random }: Dependencies): Promise<Keys> {
+  async function load(purpose: string, generate: () => Buffer): Promise<{ id: string; bytes: Buffer }> {
+    const context = sealContext(purpose);
+    const row = await findOrInsertKey(knex, {
+      purpose,
+      key_id: random.bytes(8).toString('base64url'),
+      sealed: keyring.seal(generate(), context),
+      created_at: clock.now(),
+    });
+    try {
+      return { id: row.key_id, bytes: keyring.open(row.sealed, context) };
+    } catch (error) {
+      if (!(error instanceof UnknownMasterKeyError)) throw error;
+      throw new StartupError(
+        'MASTER_KEY, or master.key in DATA_DIR, is not the key that this database was written with',
+      );
+    }
+  }
+  const symmetric = () => random.bytes(32);
+
+  const hwid = await load('hwid-hmac', symmetric);
+  const license = await load('license-hmac', symmetric);
+  const challenge = await load('challenge-hmac', symmetric);
+  const claimCode = await load('claim-code-hmac', symmetric);
+  const encryption = await load('token-encryption', symmetric);
+  const testPayments = await load('test-payments', symmetric);
+  const signing = await load('token-signing', () =>
+    generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
+  );
+  await createKeyResealer(knex, keyring, sealContext)();
+  const hwidKey = createSecretKey(hwid.bytes);
+  const licenseKey = createSecretKey(license.bytes);
+  const challengeKey = createSecretKey(challenge.bytes);
+  const claimCodeKey = createSecretKey(claimCode.bytes);
+  const signingKey = createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' });
+
+  return {
+    tokenSigning: { id: signing.id, key: signingKey, publicKey: createPublicKey(signingKey) },
+    tokenEncryption: { id: encryption.id, key: createSecretKey(encryption.bytes) },
+    testPayments,
+    hwidDigest: (appId, value) => createHmac('sha256', hwidKey).update(`${appId}\0`).update(value).digest(),
+    licenseDigest: (value) => createHmac('sha256', licenseKey).update(value).digest(),
+    challengeDigest: (value) => createHmac('sha256', challengeKey).update(value).digest(),
+    claimCodeDigest: (claim, code) => createHmac('sha256', claimCodeKey).update(claim).update(code).digest(),
+  };
+}
+
+function sealContext(purpose: string): string {
+  return `data-key:${purpose}`;
+}

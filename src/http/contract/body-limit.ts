@@ -1,0 +1,46 @@
+import type { Document, Operation } from 'openapi-backend';
+import { BODY_LIMIT } from '../transport/request-body.ts';
+
+/** For a body that is not JSON. */
+const UPLOAD_LIMIT = 32 * 1024 * 1024;
+
+/** The marks of an operation with a limit of its own. */
+interface Marks {
+  'x-max-bytes'?: number;
+  /** The setting that changes the limit. */
+  readonly 'x-max-bytes-setting'?: string;
+}
+
+/**
+ * Replaces the limits of operations whose limit is a setting (`x-max-bytes-setting`), in the contract itself: what is published
+ * must be what holds.
+ * @param settings limits in bytes by the names of the settings
+ * @throws Error when an operation names another setting
+ */
+export function applyBodyLimits(document: Document, settings: Readonly<Record<string, number>>): void {
+  const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.values(item as object));
+  for (const marks of operations as Marks[]) {
+    const setting = marks['x-max-bytes-setting'];
+    if (setting === undefined) continue;
+    const limit = settings[setting];
+    if (limit === undefined) throw new Error(`x-max-bytes-setting: there is no setting ${setting}`);
+    marks['x-max-bytes'] = limit;
+  }
+}
+
+/**
+ * The largest body that an operation takes, in bytes.
+ * @param operation undefined for a request that is for none
+ */
+export function bodyLimitOf(operation: Operation | undefined): number {
+  if (!operation) return BODY_LIMIT;
+  const { 'x-max-bytes': limit } = operation as Marks;
+  if (limit !== undefined) return limit;
+  return mediaTypesOfBody(operation).every((type) => type === 'application/json') ? BODY_LIMIT : UPLOAD_LIMIT;
+}
+
+/** The media types of the bodies that an operation takes; none for an operation without a body. */
+export function mediaTypesOfBody({ requestBody }: Operation): readonly string[] {
+  const { content = {} } = (requestBody ?? {}) as { readonly content?: object };
+  return Object.keys(content);
+}

@@ -1,0 +1,138 @@
+import type { ErrorObject } from 'ajv';
+import { OpenAPIBackend, type Context, type Document, type Operation } from 'openapi-backend';
+import { requestValidators } from '../../../generated/request-validators.js';
+import type { Handler, HandlerResponse, Handlers, OperationId } from '../../../handlers/handler.ts';
+import { ApiError } from '../../foundation/errors/api-error.ts';
+import { RequestScope } from '../../platform/request-scope.ts';
+import type { Services } from '../../services.ts';
+import type { HttpResponse } from '../transport/response.ts';
+import { createAuthentication, faultOf, identityOf } from './authentication.ts';
+import { createContentReader, isOpen } from './content.ts';
+import { ContractValidator } from './contract-validator.ts';
+import { deprecatedOperations, type Deprecated } from './deprecation.ts';
+import type { Exchange } from './exchange.ts';
+import { validationFailed } from './faults.ts';
+import { toContractRequest, toHandlerRequest } from './handler-request.ts';
+import { createOnce } from './idempotency.ts';
+import { TableRouter, type ContractRequest } from './table-router.ts';
+import { setTenant, tenantOf } from './tenant.ts';
+import { Uploads } from './uploads.ts';
+
+/** The operations of the contract, ready to be called. */
+export interface Contract {
+  /** The operations at a path by their method in upper case; undefined when the contract has no such path. */
+  operationsAt(path: string): ReadonlyMap<string, Operation> | undefined;
+  readonly deprecated: readonly Deprecated[];
+  /**
+   * Runs an operation: security, body, limits, signature, validation, handler.
+   * @returns the response of the handler
+   * @throws the error that stops the request on the way
+   */
+  dispatch(exchange: Exchange): Promise<HttpResponse>;
+}
+
+/** The mark of an operation that may take longer than others. */
+interface Mark {
+  /** In seconds, without the time that its body takes to arrive. */
+  readonly 'x-time-limit'?: number;
+}
+
+/**
+ * Binds the contract to its handlers.
+ * @param definition the parsed contract
+ * @param handlers the handlers by operationId
+ * @param now the present
+ * @throws Error when an operation has no handler or no validator, or a handler no operation
+ */
+export async function bindContract(
+  definition: Document,
+  handlers: Handlers,
+  services: Services,
+  now: () => Date,
+): Promise<Contract> {
+  const api = new OpenAPIBackend({
+    definition,
+    strict: true,
+    quick: true,
+    securityHandlers: createAuthentication(services, now),
+  });
+  const once = createOnce(services);
+  const uploads = new Uploads();
+  const readContent = createContentReader(services, uploads);
+  await api.init();
+  const router = new TableRouter(api.definition);
+  api.router = router;
+  api.validator = new ContractValidator(api.definition, router, requestValidators);
+
+  assertSame(
+    'handlers',
+    Object.keys(handlers),
+    router.getOperations().map(({ operationId }) => operationId!),
+  );
+  assertSame('validators', Object.keys(requestValidators), Object.keys(handlers));
+
+  for (const operationId of Object.keys(handlers) as OperationId[]) {
+    const handler = handlers[operationId] as Handler<OperationId>;
+    api.register(
+      operationId,
+      async (context: Context, _request: ContractRequest, exchange: Exchange): Promise<HttpResponse> => {
+        const work = async () => toResponse(await handler(toHandlerRequest(context, exchange), services));
+        return once(exchange, identityOf(context), work);
+      },
+    );
+  }
+  api.register({
+    methodNotAllowed: notFound,
+    notFound,
+    unauthorizedHandler: () => {
+      throw new ApiError('UNAUTHORIZED');
+    },
+    validationFail: (context: Context) => {
+      throw validationFailed((context.validation.errors ?? []) as ErrorObject[]);
+    },
+    // Between security and validation: without valid credentials, no body is parsed.
+    postSecurityHandler: async (context: Context, request: ContractRequest, exchange: Exchange) => {
+      const { operation } = exchange;
+      // A wrong token is refused even where a token is optional.
+      const fault = faultOf(context);
+      if (fault !== undefined) throw fault;
+      const identity = isOpen(operation) ? {} : identityOf(context);
+      setTenant(tenantOf(identity));
+      if (!isOpen(operation) && !context.security['authorized']) return;
+      if ('requestBody' in operation) await readContent(request, exchange, identity);
+    },
+  });
+
+  return {
+    operationsAt: (path) => router.operationsAt(path),
+    deprecated: deprecatedOperations(router.getOperations()),
+    async dispatch(exchange) {
+      const { 'x-time-limit': seconds } = exchange.operation as Mark;
+      if (seconds !== undefined) RequestScope.current()?.limit(seconds * 1000);
+      const request = toContractRequest(exchange);
+      try {
+        return await api.handleRequest(request, request, exchange);
+      } finally {
+        uploads.release(exchange);
+      }
+    },
+  };
+}
+
+function toResponse(answer: HandlerResponse<OperationId>): HttpResponse {
+  const response: HttpResponse = answer;
+  return response.body === undefined ? response : { ...response, mediaType: 'application/json' };
+}
+
+function notFound(): never {
+  throw new ApiError('NOT_FOUND');
+}
+
+function assertSame(what: string, given: readonly string[], wanted: readonly string[]): void {
+  const missing = wanted.filter((name) => !given.includes(name));
+  const surplus = given.filter((name) => !wanted.includes(name));
+  if (missing.length + surplus.length === 0) return;
+  throw new Error(
+    `${what} and contract disagree: missing ${missing.join(', ') || '-'}, surplus ${surplus.join(', ') || '-'}`,
+  );
+}

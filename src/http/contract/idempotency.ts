@@ -1,0 +1,68 @@
+import type { Operation } from 'openapi-backend';
+import { ApiError } from '../../foundation/errors/api-error.ts';
+import type { Services } from '../../services.ts';
+import type { Identity } from './authentication.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpResponse } from '../transport/response.ts';
+
+const HEADER = 'idempotency-key';
+
+/**
+ * Does the work of a request once for its `Idempotency-Key`, on operations whose contract takes that header: a repeated
+ * request gets the first one's answer, with `Idempotency-Replayed: true`.
+ */
+export function createOnce(services: Pick<Services, 'applications' | 'idempotency'>) {
+  const { applications, idempotency } = services;
+
+  return async function once(
+    exchange: Exchange,
+    identity: Identity,
+    work: () => Promise<HttpResponse>,
+  ): Promise<HttpResponse> {
+    const { operation, request, path, search, bytes = Buffer.alloc(0) } = exchange;
+    const key = request.headers[HEADER];
+    if (typeof key !== 'string' || !takesKeys(operation)) return work();
+    const { owner, stillMay } = ownerOf(exchange, identity);
+    // Nobody is answered what was for somebody with other scopes, such as a token that has more of them.
+    const scopes = [...(identity.scopes ?? [])].sort().join(' ');
+    const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes, scopes];
+    const recorded = async () => {
+      const { status, mediaType = '', body, text, stream } = await work();
+      return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
+    };
+    const { response, replayed } = await idempotency.once(owner, key, sameRequest, recorded, stillMay);
+    return { ...response, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
+  };
+
+  /** Whose key it is: only who has the same credentials can send it again, and only for as long as they are good. */
+  function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): Owner {
+    if (actor) return { owner: resellerId ?? actor.developerId };
+    const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
+    if (typeof appId === 'string' && typeof secret === 'string') {
+      const stillMay = () => applications.authenticate(appId, secret);
+      return { owner: JSON.stringify([appId, secret]), stillMay };
+    }
+    if (typeof email === 'string') return { owner: email.toLowerCase() };
+    throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation does not accept an Idempotency-Key.' });
+  }
+}
+
+interface Owner {
+  readonly owner: string;
+  /** Throws when his credentials are not good any more, where nothing before has looked. */
+  readonly stillMay?: () => Promise<unknown>;
+}
+
+/** Whether an operation's contract takes an `Idempotency-Key`. */
+export function takesKeys(operation: Operation): boolean {
+  return ((operation.parameters ?? []) as { readonly in: string; readonly name: string }[]).some(
+    (parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === HEADER,
+  );
+}
+
+/** The whole of a stream as text. */
+export async function collect(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of stream) parts.push(typeof part === 'string' ? Buffer.from(part) : part);
+  return Buffer.concat(parts).toString();
+}

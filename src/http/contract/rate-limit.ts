@@ -1,0 +1,37 @@
+import { ApiError } from '../../foundation/errors/api-error.ts';
+import type { Services } from '../../services.ts';
+import type { Client } from '../../platform/address.ts';
+
+/**
+ * What a limit counts for: one application, or all of the requests of a kind that belongs to none. `x-rate-limit` of an
+ * operation says which.
+ */
+export type RateLimitScope = 'application' | 'developers' | 'sandbox' | 'agents';
+
+/**
+ * Counts a request and writes its headers: those of draft-ietf-httpapi-ratelimit-headers-07.
+ * @param appId as the client sent it: whether there is such an application makes no difference
+ * @param headers of the answer, whatever it will be
+ * @throws ApiError TOO_MANY_REQUESTS
+ */
+export async function countRequest(
+  { limits }: Services,
+  scope: RateLimitScope,
+  appId: string | undefined,
+  client: Client,
+  headers: Record<string, string>,
+): Promise<void> {
+  const { limit, remaining, resetSeconds, windowSeconds, exceeded } = await limits.count(
+    scope === 'application' ? [scope, appId ?? ''] : [scope],
+    client.address,
+  );
+  headers['RateLimit-Limit'] = String(limit);
+  headers['RateLimit-Remaining'] = String(remaining);
+  headers['RateLimit-Reset'] = String(resetSeconds);
+  headers['RateLimit-Policy'] = `${limit};w=${windowSeconds}`;
+  if (!exceeded) return;
+  throw new ApiError('TOO_MANY_REQUESTS', {
+    detail: `The address has sent more than ${limit} requests within ${windowSeconds} seconds.`,
+    retryAfter: resetSeconds,
+  });
+}

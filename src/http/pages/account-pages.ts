@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import { ApiError } from '../../foundation/errors/api-error.ts';
+import type { Client } from '../../platform/address.ts';
+import { isMailAddress } from '../../platform/mail/mailbox.ts';
+import type { Services } from '../../services.ts';
+import { FORGOTTEN_PATH, forgottenPage, overPage, PASSWORD_FAULT, resetPage } from './account-html.ts';
+import { fieldOf, takeForm } from './forms.ts';
+import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
+
+const RESET_PATH = `${FORGOTTEN_PATH}/:token`;
+
+/** The addresses of these pages, with the methods that they take. */
+export const ACCOUNT_PATHS: Readonly<Record<string, readonly string[]>> = {
+  [FORGOTTEN_PATH]: ['GET', 'POST'],
+  [RESET_PATH]: ['GET', 'POST'],
+};
+
+export interface AccountPages {
+  readonly passwords: Services['developerPasswords'];
+  readonly limits: Pick<Services['limits'], 'assertRequestAllowed'>;
+  readonly webUrl: () => string;
+  readonly clientOf: (request: IncomingMessage) => Client;
+}
+
+/** Where developers who have forgotten their password get a new one. */
+export function createAccountPages({ passwords, limits, webUrl, clientOf }: AccountPages): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const form = takeForm(webUrl, (response) => {
+    const line = 'Forms of other sites are not taken here. Nothing has changed.';
+    send(response, 403, refusalPage('This came from elsewhere', line));
+  });
+
+  /** One window with the same requests to the API. @throws ApiError TOO_MANY_REQUESTS */
+  const count = (request: Request) => limits.assertRequestAllowed(['developers'], clientOf(request).address);
+
+  router.get(FORGOTTEN_PATH, (_request, response) => send(response, 200, forgottenPage()));
+
+  router.post(FORGOTTEN_PATH, form, async (request: Request, response: Response) => {
+    const email = fieldOf(request, 'email').trim();
+    if (!isMailAddress(email)) {
+      return send(response, 422, forgottenPage(email, 'Please type a mail address.'));
+    }
+    await count(request);
+    await passwords.requestReset(email, clientOf(request));
+    const line = `If you do not find it soon, look where your mail program puts what it does not trust. The link in it works for an hour.`;
+    send(response, 200, sayPage('good', 'A mail is on its way to you', line));
+  });
+
+  router.get(RESET_PATH, async (request: Request<{ token: string }>, response) => {
+    const { token } = request.params;
+    const reset = await passwords.resetOf(token);
+    if (!reset) return over(response);
+    send(response, 200, resetPage(token, reset));
+  });
+
+  router.post(RESET_PATH, form, async (request: Request<{ token: string }>, response: Response) => {
+    const { token } = request.params;
+    const reset = await passwords.resetOf(token);
+    if (!reset) return over(response);
+    const password = fieldOf(request, 'new_password');
+    if (!passwords.canBeChosen(password)) {
+      return send(response, 422, resetPage(token, reset, PASSWORD_FAULT));
+    }
+    await count(request);
+    await passwords.reset(token, password, fieldOf(request, 'end_access') === 'yes', clientOf(request));
+    const line = 'Go back to where you wanted to sign in, and sign in with the new one.';
+    send(response, 200, sayPage('good', 'Your password is set', line));
+  });
+
+  router.use(onError);
+  return router;
+}
+
+function send(response: Response, status: number, html: string): void {
+  response.status(status).set(SECRET_PAGE_HEADERS).type('html').send(html);
+}
+
+function over(response: Response): void {
+  send(response, 404, overPage());
+}
+
+const onError: ErrorRequestHandler = (error, _request, response, next) => {
+  if (error instanceof ApiError && error.code === 'INVALID_RESET_TOKEN') return over(response);
+  if (error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS') {
+    response.set('Retry-After', String(error.retryAfter));
+    const line = 'Too much was asked for, or too many people are waiting. Please try again later.';
+    return send(response, error.status, refusalPage('Please wait a moment', line));
+  }
+  next(error);
+};

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import proxyAddr from 'proxy-addr';
+import { canonicalAddress, type Client } from '../../platform/address.ts';
+
+/** Some proxies write the port of the client as well. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
+
+/**
+ * Tells clients by the socket's address. `X-Forwarded-For` counts only as far as the proxies that wrote it are trusted:
+ * the client is the last address in it that is not one of theirs.
+ * @param trustedProxies addresses and networks in CIDR form
+ */
+export function createClientOf(trustedProxies: readonly string[]): (request: IncomingMessage) => Client {
+  const trusts = proxyAddr.compile([...trustedProxies]);
+
+  function forwardedAddress(request: IncomingMessage, socketAddress: string): string | undefined {
+    if (trustedProxies.length === 0 || !trusts(socketAddress, 0)) return undefined;
+    const written = proxyAddr(request, trusts);
+    const [, v4, v6] = WITH_PORT.exec(written) ?? [];
+    return canonicalAddress(v4 ?? v6 ?? written);
+  }
+
+  return (request) => {
+    const socketAddress = addressOf(request.socket);
+    return new LazyClient(
+      // What a trusted proxy forwarded and is no address tells nothing: then it is the proxy itself.
+      () => forwardedAddress(request, socketAddress) ?? canonicalAddress(socketAddress) ?? socketAddress,
+    );
+  };
+}
+
+/** The other end of a connection: the client where no request says on whose behalf it is. */
+export function peerOf(socket: Socket): Client {
+  const socketAddress = addressOf(socket);
+  return new LazyClient(() => canonicalAddress(socketAddress) ?? socketAddress);
+}
+
+/** To be asked for at once: a socket that has closed does not know it any more. */
+function addressOf(socket: Socket): string {
+  return socket.remoteAddress ?? '0.0.0.0';
+}
+
+class LazyClient implements Client {
+  readonly #find: () => string;
+  #address: string | undefined;
+
+  constructor(find: () => string) {
+    this.#find = find;
+  }
+
+  get address(): string {
+    return (this.#address ??= this.#find());
+  }
+}

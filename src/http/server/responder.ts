@@ -1,0 +1,92 @@
+import type { ApiError } from '../../foundation/errors/api-error.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Services } from '../../services.ts';
+import { toApiError } from '../transport/problem.ts';
+import { discard, EVENT_STREAM, writeResponse, type HttpResponse } from '../transport/response.ts';
+import type { ErrorResponses } from './error-response.ts';
+import type { ArrivedRequest, RequestContext } from './request-context.ts';
+import type { RequestLog, Result } from './request-log.ts';
+
+/** The operation in the metrics of requests that are for none. */
+const NO_OPERATION = 'none';
+/** The operation in the metrics of MCP messages that call no tool. */
+const MCP = 'mcp';
+
+/** Writes responses, and counts and logs every response once. */
+export interface Responder {
+  /** Logs an error that is the service's own. @returns the error as the catalog has it */
+  recordFailure(error: unknown, requestId: string): ApiError;
+  /** Makes the response to an error, which is logged where it is the service's own. */
+  toResponse(error: unknown, context: RequestContext): HttpResponse;
+  /**
+   * Writes a response, then counts and logs it. Without effect on a request that has a response already.
+   * @param result what counts instead, where the HTTP response does not tell
+   * @throws Error as `writeResponse` does
+   */
+  send(context: ArrivedRequest, response: HttpResponse, result?: Result): Promise<void>;
+  /** Counts and logs the response to a request, the first time that it is called for it. */
+  record(context: RequestContext, result: Result): void;
+  /** Ends the connection of a response that could not be written. */
+  abort(context: ArrivedRequest, error: unknown): void;
+}
+
+interface Dependencies {
+  readonly metrics: Pick<Services['metrics'], 'observeRequest'>;
+  readonly log: RequestLog;
+  readonly errors: ErrorResponses;
+  readonly logger: Logger;
+}
+
+/** Creates the one place where responses to requests are written, counted and logged. */
+export function createResponder({ metrics, log, errors, logger }: Dependencies): Responder {
+  function recordFailure(error: unknown, requestId: string): ApiError {
+    const apiError = toApiError(error);
+    log.failure(apiError, requestId);
+    return apiError;
+  }
+
+  function record(context: RequestContext, result: Result): void {
+    if (context.isRecorded) return;
+    context.isRecorded = true;
+    const { exchange, route, startedAt } = context;
+    const operation = exchange?.operation.operationId ?? (route?.to === 'mcp' ? MCP : NO_OPERATION);
+    metrics.observeRequest(operation, result.status, startedAt);
+    log.responded(context, result);
+    // The context stays with its connection: the body that was sent must not.
+    context.exchange = undefined;
+    context.scope = undefined;
+  }
+
+  return {
+    recordFailure,
+    record,
+
+    toResponse(error, context) {
+      return errors.forRequest(recordFailure(error, context.requestId), context.requestId, context.request);
+    },
+
+    async send(context, response, result = response) {
+      const { response: target, requestId } = context;
+      if (target.headersSent || target.destroyed) {
+        if (response.stream) await discard(response.stream);
+        return;
+      }
+      // How long a client listens says nothing about the service.
+      if (response.mediaType === EVENT_STREAM) record(context, result);
+      await writeResponse(target, requestId, response);
+      record(context, result);
+    },
+
+    abort({ request, requestId }, error) {
+      // A client may go away in the middle of a stream.
+      const level = isGone(error) ? 'debug' : 'error';
+      logger[level]({ request_id: requestId, err: error }, 'the response could not be written');
+      // Not of the response: one behind others on its connection has no socket yet.
+      request.socket.destroy();
+    },
+  };
+}
+
+function isGone(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

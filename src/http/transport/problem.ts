@@ -1,0 +1,117 @@
+import Negotiator from 'negotiator';
+import { ApiError } from '../../foundation/errors/api-error.ts';
+import { catalog, errorSlug, type CatalogEntry } from '../../foundation/errors/catalog.ts';
+import { isUnavailable, isUnstorableInput } from '../../platform/database/index.ts';
+import { DeadlineExceededError } from '../../platform/request-scope.ts';
+import type { HttpResponse } from './response.ts';
+
+export const PROBLEM_JSON = 'application/problem+json';
+
+/** What an error's answer says besides the error. */
+export interface ProblemContext {
+  readonly accept: string | undefined;
+  /** The path of the request. */
+  readonly instance: string;
+  readonly requestId: string;
+  readonly timestamp: Date;
+  readonly webUrl: string;
+  /** Where the metadata of the resource are that the request is for (RFC 9728). */
+  readonly resourceMetadata: () => string;
+  /** Whether the request has brought a bearer token. */
+  readonly hasToken: boolean;
+  /** What a client should ask to be let do, where the resource tells it (RFC 6750, section 3). */
+  readonly scope?: string | undefined;
+}
+
+/** The error to answer with when something was thrown: a lost database is a 503, the unforeseen a 500. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DeadlineExceededError) {
+    return new ApiError('SERVICE_UNAVAILABLE', {
+      detail: 'The request did not finish within its time limit.',
+      retryAfter: 1,
+      cause: error,
+    });
+  }
+  if (isUnavailable(error)) return new ApiError('SERVICE_UNAVAILABLE', { retryAfter: 1, cause: error });
+  if (isUnstorableInput(error)) {
+    return new ApiError('VALIDATION_FAILED', { detail: 'A value cannot be stored exactly.', cause: error });
+  }
+  return new ApiError('INTERNAL_ERROR', { cause: error });
+}
+
+/**
+ * The answer to an error: problem details (RFC 9457), or the legacy model for a client whose Accept leaves them out.
+ */
+export function problemResponse(error: ApiError, context: ProblemContext): HttpResponse {
+  const entry: CatalogEntry = catalog[error.code];
+  const page = `${context.webUrl}/errors/${errorSlug(error.code)}`;
+  const type = entry.type ?? page;
+  const hint = { hint: entry.hint, docs_url: page };
+  const trace = {
+    timestamp: context.timestamp.toISOString(),
+    request_id: context.requestId,
+    ...error.members,
+    ...(error.errors && { errors: error.errors }),
+  };
+  const headers: Record<string, string> = {};
+  if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
+  const challenge = error.challenge ?? bearerChallenge(error, context);
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
+  if (error.code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${error.members?.['size']}`;
+
+  if (acceptsProblem(context.accept)) {
+    const body = {
+      type,
+      title: entry.title,
+      status: error.status,
+      detail: error.detail,
+      instance: context.instance,
+      code: error.code,
+      ...hint,
+      ...trace,
+    };
+    return { status: error.status, mediaType: PROBLEM_JSON, body, headers };
+  }
+  const body = {
+    status: error.status < 500 ? 'fail' : 'error',
+    error: error.code,
+    code: error.status,
+    message: error.detail,
+    ...hint,
+    type,
+  };
+  // A member of a protocol's own, such as `error`, gives way to the model's.
+  return { status: error.status, mediaType: 'application/json', body: { ...trace, ...body }, headers };
+}
+
+/** What every 401 asks for, and a token without the scope that it takes (RFC 6750, section 3). */
+function bearerChallenge(
+  error: ApiError,
+  { resourceMetadata, hasToken, scope }: ProblemContext,
+): string | undefined {
+  if (error.status !== 401 && error.code !== 'INSUFFICIENT_SCOPE') return undefined;
+  const parameters = { realm: 'latchkey', resource_metadata: resourceMetadata() };
+  if (error.code === 'INSUFFICIENT_SCOPE') {
+    return bearer({ ...parameters, error: 'insufficient_scope', scope: String(error.members?.['scope']) });
+  }
+  const isInvalid = error.code === 'UNAUTHORIZED' && hasToken;
+  return bearer({
+    ...parameters,
+    ...(isInvalid && { error: 'invalid_token' }),
+    ...(scope !== undefined && { scope }),
+  });
+}
+
+function bearer(parameters: Readonly<Record<string, string>>): string {
+  return `Bearer ${Object.entries(parameters)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}`;
+}
+
+function acceptsProblem(accept: string | undefined): boolean {
+  if (accept === undefined) return true;
+  // A parameter such as a charset does not make problem+json another type; q is the weight.
+  const types = accept.replace(/;(?!\s*q=)[^,;]*/gi, '');
+  return new Negotiator({ headers: { accept: types } }).mediaTypes([PROBLEM_JSON]).length > 0;
+}

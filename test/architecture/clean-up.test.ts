@@ -1,0 +1,46 @@
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { atFileEnd, endFile } from '../support/at-file-end.ts';
+
+const root = new URL('../../', import.meta.url);
+
+test('cleans up everything at the end of a file, in reverse order, even after failures', async () => {
+  const done: string[] = [];
+  const fault = new Error('cannot be cleaned up');
+  atFileEnd(() => done.push('database'));
+  atFileEnd(async () => Promise.reject(fault));
+  atFileEnd(async () => done.push('service'));
+  await expect(endFile()).rejects.toMatchObject({ errors: [fault] });
+  expect(done).toEqual(['service', 'database']);
+  await endFile();
+  expect(done).toHaveLength(2);
+});
+
+test('what tests share leaves nothing to afterAll, which is forgotten in hooks and tests', () => {
+  const shared = globSync('test/**/*.ts', { cwd: root }).filter(
+    (file) => !/\.(test|long)\.ts$/.test(file) && file !== 'test/support/file-end.ts',
+  );
+  expect(shared.length).toBeGreaterThan(20);
+  const text = (file: string) => readFileSync(new URL(file, root), 'utf8');
+  expect(shared.filter((file) => /import .*\bafterAll\b.*vitest/.test(text(file)))).toEqual([]);
+});
+
+test('so do the hooks and the tests of every file', () => {
+  const within = /^(before|after)(All|Each)$|^(test|it)\b/;
+  const isAfterAll = (node: ts.Node) => ts.isIdentifier(node) && node.text === 'afterAll';
+  const found: string[] = [];
+  for (const file of globSync('test/**/*.{test,long}.ts', { cwd: root })) {
+    const text = readFileSync(new URL(file, root), 'utf8');
+    const visit = (node: ts.Node, forgotten: boolean): void => {
+      if (forgotten && isAfterAll(node)) found.push(file);
+      const forgetful =
+        ts.isCallExpression(node) && within.test(node.expression.getText()) && node.expression;
+      ts.forEachChild(node, (child) =>
+        visit(child, forgotten || (forgetful !== false && child !== forgetful)),
+      );
+    };
+    visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), false);
+  }
+  expect(found).toEqual([]);
+});

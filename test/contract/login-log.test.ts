@@ -1,0 +1,395 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { limitPlan } from '../operations/support/plans.ts';
+import { newGuest, type Guest } from '../operations/support/doors.ts';
+import type { ApiResponse } from '../support/api.ts';
+import { DAY } from '../support/clock.ts';
+import { connectTo } from '../support/database.ts';
+import {
+  ban,
+  newApp,
+  newDeveloper,
+  newHwid,
+  newNonce,
+  signed,
+  unique,
+  type App,
+  type Developer,
+} from '../support/fixtures.ts';
+import { beginAuthorization, Browser, newClient } from '../support/oauth.ts';
+import { temporaryFolder } from '../support/processes.ts';
+import { startTestService } from '../support/service.ts';
+import { operations } from './operations.ts';
+
+/** The failures in a minute that are reported as what they are. */
+const FAILURES = 10;
+const VPN_ADDRESS = '203.0.113.7';
+const BANNED_ADDRESS = '198.51.100.7';
+
+const folder = await temporaryFolder(afterAll);
+const list = join(folder, 'networks.txt');
+await writeFile(list, '203.0.113.0/24\n');
+afterAll(() => rm(list));
+
+const written: string[] = [];
+const service = await startTestService(
+  { VPN_NETWORKS: list, TRUSTED_PROXIES: '127.0.0.1' },
+  { logger: pino({ level: 'info' }, { write: (line: string) => void written.push(line) }) },
+);
+const { api, baseUrl, clock, databaseUrl } = service;
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** The lines about refused logins since an earlier length of the log, without what every line has. */
+const refusalsSince = (start: number): Line[] =>
+  written
+    .slice(start)
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ msg }) => msg === 'login refused')
+    .map(({ level, time, pid, hostname, msg, ...fields }) => {
+      expect({ level, msg }).toEqual({ level: 30, msg: 'login refused' });
+      return fields;
+    });
+
+/** A user, an application and a developer of their own for each refusal. */
+interface Scene {
+  readonly app: App;
+  readonly developer: Developer;
+  readonly guest: Guest;
+}
+
+async function newScene(): Promise<Scene> {
+  const developer = await newDeveloper(api);
+  const app = await newApp(api, developer);
+  return { app, developer, guest: await newGuest(service, app) };
+}
+
+/** What is different from the request of a user who may log in. */
+interface Change {
+  readonly body?: object;
+  readonly headers?: Record<string, string>;
+  /** Signs with this secret. */
+  readonly secret?: string;
+  /** Sends exactly this. */
+  readonly raw?: string;
+}
+
+const LOGINS = {
+  loginUser(app: App, { username, password, hwid }: Guest, { body, headers, raw }: Change = {}) {
+    const request = raw ?? app.with({ username, password, hwid, ...body });
+    return api.post('/api/v1/client/login', request, { headers });
+  },
+  loginUserV2(app: App, { username, password, hwid }: Guest, change: Change = {}) {
+    const request = { app_id: app.app_id, username, password, hwid, nonce: newNonce(), ...change.body };
+    return sendSigned('/api/v2/client/login', app, request, change);
+  },
+  loginWithLicense(app: App, { licenseKey, hwid }: Guest, change: Change = {}) {
+    const nonce = newNonce();
+    const request = { app_id: app.app_id, license_key: licenseKey, hwid, nonce, ...change.body };
+    return sendSigned('/api/v2/client/login-license', app, request, change);
+  },
+};
+
+function sendSigned(path: string, app: App, body: object, { secret = app.secret, raw, headers }: Change) {
+  const [text, signature] = signed({ secret }, raw ?? body, { at: clock.now() });
+  return api.post(path, text, { headers: { ...signature, ...headers } });
+}
+
+type Login = keyof typeof LOGINS;
+const ALL: readonly Login[] = ['loginUser', 'loginUserV2', 'loginWithLicense'];
+const SIGNED: readonly Login[] = ['loginUserV2', 'loginWithLicense'];
+const WITH_PASSWORD: readonly Login[] = ['loginUser', 'loginUserV2'];
+
+interface Refusal {
+  readonly code: string;
+  readonly logins: readonly Login[];
+  /** Whether the log names the user: not before the application is authenticated, nor while the service is too busy. */
+  readonly named: boolean;
+  attempt(login: Login, scene: Scene): Promise<ApiResponse>;
+}
+
+/** A login after a change of its application. */
+const after = (change: (scene: Scene) => Promise<unknown>, request: Change = {}) =>
+  async function attempt(login: Login, scene: Scene): Promise<ApiResponse> {
+    await change(scene);
+    return LOGINS[login](scene.app, scene.guest, request);
+  };
+const changed = (request: Change) => after(async () => {}, request);
+const from = (address: string): Change => ({ headers: { 'x-forwarded-for': address } });
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    code: 'APPLICATION_INACTIVE',
+    logins: ['loginUser'],
+    named: false,
+    attempt: after(({ app }) => app.patch({ status: 'disabled' })),
+  },
+  {
+    code: 'APPLICATION_INACTIVE',
+    logins: SIGNED,
+    named: true,
+    attempt: after(({ app }) => app.patch({ status: 'disabled' })),
+  },
+  {
+    code: 'APPLICATION_PAUSED',
+    logins: ALL,
+    named: true,
+    attempt: after(({ app }) => app.patch({ status: 'paused' })),
+  },
+  {
+    code: 'VPN_BLOCKED',
+    logins: ALL,
+    named: true,
+    attempt: after(({ app }) => app.patch({ block_vpn: true }), from(VPN_ADDRESS)),
+  },
+  {
+    code: 'ADDRESS_BANNED',
+    logins: ALL,
+    named: true,
+    attempt: after(
+      ({ app }) => ban(api, app, { kind: 'network', network: BANNED_ADDRESS }),
+      from(BANNED_ADDRESS),
+    ),
+  },
+  {
+    code: 'HWID_BANNED',
+    logins: ALL,
+    named: true,
+    attempt: after(({ app, guest: { hwid } }) => ban(api, app, { kind: 'hardware', hwid })),
+  },
+  {
+    code: 'USER_BANNED',
+    logins: ALL,
+    named: true,
+    attempt: after(({ app, guest: { username } }) => ban(api, app, { kind: 'user', username })),
+  },
+  { code: 'HWID_MISMATCH', logins: ALL, named: true, attempt: changed({ body: { hwid: newHwid() } }) },
+  {
+    code: 'SUBSCRIPTION_EXPIRED',
+    logins: ALL,
+    named: true,
+    attempt: after(async ({ app }) => {
+      await app.patch({ require_subscription: true });
+      clock.advance(31 * DAY);
+    }),
+  },
+  {
+    code: 'QUOTA_EXCEEDED',
+    logins: ALL,
+    named: true,
+    attempt: after(async ({ app, developer }) => {
+      await limitPlan(databaseUrl, developer, { users: 0 });
+      const database = await connectTo(databaseUrl);
+      const ended = [clock.now(), app.app_id];
+      await database.query('update applications set grace_ends_at = $1 where app_id = $2', ended);
+    }),
+  },
+  {
+    code: 'INVALID_CREDENTIALS',
+    logins: WITH_PASSWORD,
+    named: true,
+    attempt: changed({ body: { password: 'a wrong password' } }),
+  },
+  {
+    code: 'TOO_MANY_REQUESTS',
+    logins: ALL,
+    named: true,
+    async attempt(login, { app, guest }) {
+      const wrong = login === 'loginWithLicense' ? { hwid: newHwid() } : { password: 'a wrong password' };
+      for (let failure = 0; failure < FAILURES; failure += 1) {
+        await LOGINS[login](app, guest, { body: wrong });
+      }
+      written.length = 0;
+      return LOGINS[login](app, guest, { body: wrong });
+    },
+  },
+  {
+    code: 'INVALID_APP_CREDENTIALS',
+    logins: ALL,
+    named: false,
+    attempt: (login, { app, guest }) =>
+      LOGINS[login](app, guest, login === 'loginUser' ? { body: { secret: 'wrong' } } : { secret: 'wrong' }),
+  },
+  {
+    code: 'SIGNATURE_REQUIRED',
+    logins: SIGNED,
+    named: false,
+    attempt(login, { app: { app_id }, guest }) {
+      const { username, password, hwid, licenseKey: license_key } = guest;
+      const nonce = newNonce();
+      const headers = { 'x-timestamp': String(clock.now().getTime()) };
+      return login === 'loginUserV2'
+        ? api.post('/api/v2/client/login', { app_id, username, password, hwid, nonce }, { headers })
+        : api.post('/api/v2/client/login-license', { app_id, license_key, hwid, nonce }, { headers });
+    },
+  },
+  {
+    code: 'SIGNATURE_VERSION_UNSUPPORTED',
+    logins: SIGNED,
+    named: false,
+    attempt: changed({ headers: { 'x-signature-version': '9' } }),
+  },
+  {
+    code: 'TIMESTAMP_OUT_OF_RANGE',
+    logins: SIGNED,
+    named: false,
+    attempt: changed({ headers: { 'x-timestamp': '1' } }),
+  },
+  {
+    code: 'NONCE_REUSED',
+    logins: SIGNED,
+    named: false,
+    async attempt(login, { app, guest }) {
+      const nonce = newNonce();
+      await LOGINS[login](app, guest, { body: { nonce } });
+      return LOGINS[login](app, guest, { body: { nonce } });
+    },
+  },
+  {
+    code: 'LICENSE_NOT_FOUND',
+    logins: ['loginWithLicense'],
+    named: false,
+    attempt: changed({ body: { license_key: 'AAAAA-BBBBB-CCCCC-DDDDD' } }),
+  },
+  {
+    code: 'LICENSE_UNUSABLE',
+    logins: ['loginWithLicense'],
+    named: true,
+    attempt: after(async ({ app }) => {
+      const database = await connectTo(databaseUrl);
+      await database.query(`update licenses set status = 'paused' where app_id = $1`, [app.app_id]);
+    }),
+  },
+  { code: 'VALIDATION_FAILED', logins: ALL, named: false, attempt: changed({ body: { hwid: null } }) },
+];
+
+/** Errors of every operation with a body, which its contract does not list. */
+const COMMON = ['VALIDATION_FAILED'];
+
+describe.each(ALL)('a refused %s is one line of the log', (login) => {
+  const refusals = REFUSALS.filter(({ logins }) => logins.includes(login));
+
+  test('for every code that the contract has', () => {
+    const { codes } = operations.find(({ operationId }) => operationId === login)!;
+    expect(refusals.map(({ code }) => code).sort()).toEqual([...codes, ...COMMON].sort());
+  });
+
+  test.each(refusals)('$code', async ({ code, named, attempt }) => {
+    const scene = await newScene();
+    const { app, guest } = scene;
+    written.length = 0;
+    const { body, headers } = await attempt(login, scene);
+    expect(body['code']).toBe(code);
+    const lines = refusalsSince(0);
+    expect(lines).toEqual([
+      {
+        request_id: headers.get('x-request-id'),
+        operation: login,
+        app_id: app.app_id,
+        ...(named && { user_id: guest.userId }),
+        code,
+      },
+    ]);
+    const { username, password, hwid, licenseKey } = guest;
+    for (const secret of [app.secret, username, password, hwid, licenseKey]) {
+      expect(written.join('')).not.toContain(secret);
+    }
+  });
+
+  test('without the name of an account that does not exist', async () => {
+    const { app, guest } = await newScene();
+    const unknown = { ...guest, username: unique('stranger'), licenseKey: 'AAAAA-BBBBB-CCCCC-DDDDE' };
+    const start = written.length;
+    const { body, headers } = await LOGINS[login](app, unknown);
+    const code = login === 'loginWithLicense' ? 'LICENSE_NOT_FOUND' : 'INVALID_CREDENTIALS';
+    expect(body['code']).toBe(code);
+    const request_id = headers.get('x-request-id');
+    expect(refusalsSince(start)).toEqual([{ request_id, operation: login, app_id: app.app_id, code }]);
+    for (const name of [unknown.username, unknown.licenseKey]) expect(written.join('')).not.toContain(name);
+  });
+
+  test('without an application that is no id, and without one where the body is not JSON', async () => {
+    const { app, guest } = await newScene();
+    const app_id = unique('not-an-app');
+    const start = written.length;
+    const unknown = await LOGINS[login](app, guest, { body: { app_id } });
+    const malformed = await LOGINS[login](app, guest, { raw: '{' });
+    expect(malformed.body['code']).toBe('MALFORMED_JSON');
+    expect(refusalsSince(start)).toEqual(
+      [unknown, malformed].map(({ headers, body }) => ({
+        request_id: headers.get('x-request-id'),
+        operation: login,
+        code: body['code'],
+      })),
+    );
+    expect(written.join('')).not.toContain(app_id);
+  });
+
+  test('and a successful one none', async () => {
+    const { app, guest } = await newScene();
+    const start = written.length;
+    expect((await LOGINS[login](app, guest)).status).toBe(200);
+    expect(refusalsSince(start)).toEqual([]);
+  });
+});
+
+describe('a refused login of a developer is one line of the log', () => {
+  const wrong = 'a wrong password';
+  const login = (email: string, password: string) => api.post('/api/v2/dev/login', { email, password });
+  const lineOf = ({ headers, body }: ApiResponse, { developerId }: Partial<Developer> = {}) => ({
+    request_id: headers.get('x-request-id'),
+    operation: 'loginDeveloper',
+    ...(developerId !== undefined && { developer_id: developerId }),
+    code: body['code'],
+  });
+
+  test('over the API', async () => {
+    const developer = await newDeveloper(api);
+    const stranger = `${unique('stranger')}@example.com`;
+    written.length = 0;
+    const responses = [await login(developer.email, wrong), await login(stranger, wrong)];
+    expect(responses.map(({ body }) => body['code'])).toEqual(['INVALID_CREDENTIALS', 'INVALID_CREDENTIALS']);
+    expect(refusalsSince(0)).toEqual([lineOf(responses[0]!, developer), lineOf(responses[1]!)]);
+    for (let failure = 1; failure < FAILURES; failure += 1) await login(developer.email, wrong);
+    const start = written.length;
+    const refused = await login(developer.email, wrong);
+    expect(refused.body['code']).toBe('TOO_MANY_REQUESTS');
+    expect(refusalsSince(start)).toEqual([lineOf(refused, developer)]);
+    for (const secret of [developer.email, stranger, wrong]) {
+      expect(written.join('')).not.toContain(secret);
+    }
+    const { codes } = operations.find(({ operationId }) => operationId === 'loginDeveloper')!;
+    expect([...codes].sort()).toEqual(['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS']);
+  });
+
+  test('on the sign-in page', async () => {
+    const developer = await newDeveloper(api);
+    const { url } = await beginAuthorization(baseUrl, await newClient(api, developer));
+    const browser = new Browser(baseUrl);
+    const page = await browser.open(url);
+    const stranger = `${unique('stranger')}@example.com`;
+    written.length = 0;
+    for (const email of [developer.email, stranger]) {
+      const { status, headers } = await browser.send(page, { email, password: wrong, action: 'sign-in' });
+      expect(status).toBe(401);
+      const [line, ...more] = refusalsSince(0);
+      expect(more).toEqual([]);
+      expect(line).toEqual({
+        request_id: headers.get('x-request-id'),
+        ...(email === developer.email && { developer_id: developer.developerId }),
+        code: 'INVALID_CREDENTIALS',
+      });
+      for (const secret of [email, wrong]) expect(written.join('')).not.toContain(secret);
+      written.length = 0;
+    }
+    await browser.send(page, { email: developer.email, password: developer.password, action: 'sign-in' });
+    expect(refusalsSince(0)).toEqual([]);
+  });
+});
+
+test('every login of the contract is marked as one', () => {
+  const marked = operations.filter(({ login }) => login !== undefined);
+  expect(marked.map(({ operationId }) => operationId).sort()).toEqual(['loginDeveloper', ...ALL].sort());
+});

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest';
-import { filesWith } from './sources.ts';
-
-const MAKERS = /\b(createLocalJWKSet|createRemoteJWKSet|EmbeddedJWK|importJWK|importSPKI|importX509)\b/;
-
-test('keys of other parties are made in one place, which knows the weak ones', () => {
-  expect(filesWith(MAKERS)).toEqual(['src/agents/foreign-keys.ts']);
-});

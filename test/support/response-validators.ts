@@ -1,0 +1,83 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import { visibleIdentifier, visibleName } from '../../generated/name-characters.ts';
+import openapi from '../../generated/openapi.json' with { type: 'json' };
+import { constraintsOf, constraintsOfEach } from '../../tools/generate/constraints.ts';
+import {
+  type Contract,
+  type Response,
+  type Schema,
+  operationsOf,
+  resolve,
+} from '../../tools/generate/document.ts';
+
+const JSON_TYPE = /^application\/([\w.-]+\+)?json$/;
+
+type ByStatus<T> = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, T>>>>>>;
+
+export interface ResponseChecks {
+  /** operationId, status, media type. A declared status without a JSON body is there and empty. */
+  readonly responseValidators: ByStatus<ValidateFunction>;
+  /** operationId, status, name in lower case: whether the header must be sent. */
+  readonly responseHeaders: ByStatus<boolean>;
+}
+
+/** Validators of every JSON response that a contract declares, each compiled when it is first used, and its headers. */
+export function checksOf(contract: Contract): ResponseChecks {
+  // Everything under one root keeps `#/components/schemas/…` references as they are: each component compiles once.
+  const components = constraintsOfEach(contract.components?.schemas ?? {}, ['default']);
+  const schemas: Schema[] = [];
+  const ajv = new Ajv({
+    strict: true,
+    strictRequired: false,
+    allErrors: true,
+    keywords: ['components', 'responses'],
+  });
+  addFormats.default(ajv);
+  ajv.addFormat('visible-name', visibleName).addFormat('visible-identifier', visibleIdentifier);
+  ajv.addSchema({ components: { schemas: components }, responses: schemas }, 'contract');
+
+  const indexes = new Map<string, number>();
+  function indexOf(schema: Schema): number {
+    const constraints = constraintsOf(schema, ['default']) as Schema;
+    const identity = JSON.stringify(constraints);
+    const index = indexes.get(identity) ?? schemas.push(constraints) - 1;
+    indexes.set(identity, index);
+    return index;
+  }
+
+  function validatorsOf({ content = {} }: Response): Readonly<Record<string, ValidateFunction>> {
+    const validators = {};
+    for (const [type, { schema = {} }] of Object.entries(content)) {
+      if (!JSON_TYPE.test(type)) continue;
+      const index = indexOf(schema);
+      const get = () => ajv.getSchema(`contract#/responses/${index}`);
+      Object.defineProperty(validators, type, { get, enumerable: true });
+    }
+    return validators;
+  }
+
+  function headersOf({ headers = {} }: Response): Readonly<Record<string, boolean>> {
+    return Object.fromEntries(
+      Object.entries(headers).map(([name, header]) => [
+        name.toLowerCase(),
+        resolve(contract, header).required === true,
+      ]),
+    );
+  }
+
+  function table<T>(cellsOf: (response: Response) => Readonly<Record<string, T>>): ByStatus<T> {
+    const rows = operationsOf(contract).map(({ operationId, responses }) => {
+      const cells = Object.entries(responses).map(([status, response]) => [
+        status,
+        cellsOf(resolve(contract, response)),
+      ]);
+      return [operationId, Object.fromEntries(cells)] as const;
+    });
+    return Object.fromEntries(rows);
+  }
+
+  return { responseValidators: table(validatorsOf), responseHeaders: table(headersOf) };
+}
+
+export const { responseValidators, responseHeaders } = checksOf(openapi as unknown as Contract);
