@@ -23,8 +23,14 @@ const DOCUMENTS = [
 /** Installing, starting and testing is what `npm test` itself does: those blocks are not calls of a service. */
 const isCall = ({ language, text }: CodeBlock) => language === 'sh' && !text.startsWith('npm ');
 
-/** Shows in a failure what a command received and did not print. */
-const LOGGED = `curl() { command curl "$@" | tee -a "$RESPONSES"; }\n`;
+/**
+ * Shows in a failure what a command received and did not print. Retries a 503 of a slow disk, as the response says, so
+ * that no loop waits for what was never created.
+ */
+const LOGGED = `curl() { command curl --retry 5 "$@" | tee -a "$RESPONSES"; }\n`;
+
+/** Of one document: less than the test has, so that a loop that never ends shows its responses. */
+const TIMEOUT_MS = 60_000;
 
 test('the index lists every guide', () => {
   const guides = markdownFiles().filter((file) => file.startsWith('docs/guides/'));
@@ -50,12 +56,13 @@ test('commands of README and of the guides work as printed', async () => {
     const result = await run('sh', ['-euc', LOGGED + script], {
       cwd: ROOT,
       env: { ...process.env, RESPONSES: log },
+      timeout: TIMEOUT_MS,
     }).catch((error: unknown) => error);
-    const { stdout, stderr, code } = result as { stdout: string; stderr: string; code?: number };
-    if (code || stderr) {
+    const { stdout, stderr, code, signal } = result as Result;
+    if (code || signal || stderr) {
       const responses = await readFile(log, 'utf8').catch(() => '');
       const output = `output: …${stdout.slice(-1000)}\nresponses: …${responses.slice(-2000)}`;
-      expect.fail(`${file}, exit code ${code ?? 0}\n${stderr}\n${output}`);
+      expect.fail(`${file}, ${signal ?? `exit code ${code ?? 0}`}\n${stderr}\n${output}`);
     }
 
     const outputs = new Map(
@@ -80,7 +87,14 @@ test('commands of README and of the guides work as printed', async () => {
       }
     }
   }
-}, 120_000);
+}, 300_000);
+
+interface Result {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code?: number | null;
+  readonly signal?: string | null;
+}
 
 /** The values that the terminal shows. The first license key is for its own commands, so each `KEY` is another one. */
 function shownValues(service: ServiceProcess): (name: string) => string {
