@@ -42,7 +42,7 @@ function responses({ output }: ServiceProcess): Line[] {
     .stderr.split('\n')
     .filter((text) => text.startsWith('{') && text.endsWith('}'))
     .map((text) => JSON.parse(text) as Line)
-    .filter(({ msg }) => msg === 'answered');
+    .filter(({ msg }) => msg === 'response sent');
 }
 
 /** The line about one response. */
@@ -86,7 +86,7 @@ describe('at level info', async () => {
       address: '127.0.0.1',
       status: 400,
       code: 'VALIDATION_FAILED',
-      msg: 'answered',
+      msg: 'response sent',
     });
   });
 

@@ -77,7 +77,9 @@ test('no spelling of an address that has a secret in it writes the secret into t
   await send(requests);
   await fetch(`${baseUrl}/end-of-the-test`);
   const lines = () => service.output().stderr.split('\n');
-  await expect.poll(() => lines().filter((line) => line.includes('"answered"')).length).toBeGreaterThan(100);
+  await expect
+    .poll(() => lines().filter((line) => line.includes('"response sent"')).length)
+    .toBeGreaterThan(100);
   expect(
     lines()
       .filter((line) => line.includes(SECRET.slice(0, 12)))

@@ -58,7 +58,7 @@ test.each([
 ])('%s in the middle of a call is an HTTP response', async (error, status, code) => {
   const message = { jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'get_account' } };
   const client = { address: '127.0.0.1' };
-  const { response, outcome, exchange } = await failing(error).answer(requestOf(message), client, problemOf);
+  const { response, outcome, exchange } = await failing(error).respond(requestOf(message), client, problemOf);
   expect(response.status).toBe(status);
   expect(JSON.parse(response.text!)).toMatchObject({ jsonrpc: '2.0', id: 'x', error: { data: { code } } });
   expect(response.text).not.toContain('secret of the code');

@@ -35,7 +35,7 @@ test('a call is in the log as what it does, without what is a secret', async () 
   });
   const [{ license_key }] = content!['licenses'] as [{ license_key: string }];
   expect(await lineOf(agent.last())).toMatchObject({
-    msg: 'answered',
+    msg: 'response sent',
     method: 'POST',
     path: '/mcp',
     operation: 'createLicenses',

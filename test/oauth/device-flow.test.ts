@@ -89,10 +89,10 @@ describe('the device flow', () => {
       const entry = await browser.open(started.verification_uri);
       const confirm = await browser.send(entry, { user_code: started.user_code });
       if (refuse === 'abort') {
-        expect((await browser.send(confirm, { abort: 'yes' })).html).toContain('Nothing was allowed');
+        expect((await browser.send(confirm, { abort: 'yes' })).html).toContain('Access was not allowed');
       } else {
         const signIn = await browser.send(confirm, { confirm: 'yes' });
-        expect((await browser.send(signIn, { action: 'deny' })).html).toContain('Nothing was allowed');
+        expect((await browser.send(signIn, { action: 'deny' })).html).toContain('Access was not allowed');
       }
       expect(await poll()).toBe('access_denied');
     }

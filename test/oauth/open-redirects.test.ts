@@ -177,7 +177,7 @@ test('a client that the operator vouches for gets its errors at once, and is sho
     action: 'sign-in',
   });
   expect(consent.html).toContain('value="allow"');
-  expect(consent.html).not.toContain('has not checked this program');
+  expect(consent.html).not.toContain('has not verified this program');
 });
 
 describe('a scheme without a period, a wildcard or a delimiter', () => {
@@ -288,7 +288,7 @@ describe('the consent page', () => {
       }),
     );
     for (const html of pages) {
-      expect(html).toContain('has not checked this program');
+      expect(html).toContain('has not verified this program');
       expect(html).toContain('<dt>Leads to</dt><dd><strong>client.example</strong></dd>');
     }
     expect(pages[0]).toContain('itself, without an account');

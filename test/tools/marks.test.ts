@@ -51,16 +51,16 @@ test.each<[string, (contract: Json) => void, string]>([
     (contract) => (marked(contract).idempotent = 'no'),
     'idempotent must be true or false',
   ],
-  ['a member that it has not', (contract) => (marked(contract).readonly = true), 'its mark has readonly'],
+  ['a member that it has not', (contract) => (marked(contract).readonly = true), 'unknown members: readonly'],
   [
     'what reads and takes away',
     (contract) => Object.assign(marked(contract), { read_only: true, destructive: true }),
-    'what changes nothing is idempotent and takes nothing away',
+    'a read-only tool must be idempotent and not destructive',
   ],
   [
     'what reads and may write',
     (contract) => Object.assign(marked(contract), { read_only: true, idempotent: true }),
-    'who only reads needs only read',
+    'a read-only tool needs only the scope read',
   ],
   [
     'two arguments of one name',
@@ -68,7 +68,7 @@ test.each<[string, (contract: Json) => void, string]>([
       const { properties } = contract.components.schemas.CreateLicensesRequest;
       properties.app_id = { type: 'string' };
     },
-    'it has two arguments app_id',
+    'two arguments are named app_id',
   ],
   [
     'an argument with the name of the key',
@@ -76,7 +76,7 @@ test.each<[string, (contract: Json) => void, string]>([
       const { properties } = contract.components.schemas.CreateLicensesRequest;
       properties.idempotency_key = { type: 'string' };
     },
-    'it has two arguments idempotency_key',
+    'two arguments are named idempotency_key',
   ],
   [
     'a body that is no JSON',
@@ -84,22 +84,26 @@ test.each<[string, (contract: Json) => void, string]>([
       const { content } = licenses(contract).post.requestBody;
       licenses(contract).post.requestBody.content = { 'text/csv': content['application/json'] };
     },
-    'its body is no JSON',
+    'its body is not JSON',
   ],
   [
     'a response that is not JSON',
     (contract) => (licenses(contract).post.responses['201'] = { description: 'None.' }),
-    'its response is no JSON',
+    'its response is not JSON',
   ],
   [
     'a header that must be there',
     (contract) =>
       licenses(contract).post.parameters.push({ $ref: '#/components/parameters/RequestTimestamp' }),
-    'it demands the header x-timestamp',
+    'it requires the header x-timestamp',
   ],
-  ['a signature', (contract) => (licenses(contract).post['x-signature'] = 'required'), 'agents sign nothing'],
+  [
+    'a signature',
+    (contract) => (licenses(contract).post['x-signature'] = 'required'),
+    'agents cannot sign requests',
+  ],
 ])('%s makes no tool', (_, change, fault) => {
-  expect(found(change)).toEqual([`createLicenses is no tool: ${fault}`]);
+  expect(found(change)).toEqual([`createLicenses cannot be a tool: ${fault}`]);
 });
 
 test('two tools of one name are found', () => {

@@ -12,15 +12,16 @@ type Found = Pick<
   'actor' | 'scopes' | 'resellerId' | 'session' | 'stillHolds' | 'agent' | 'payment'
 >;
 
-/** Whom a request's bearer token stands for, as handlers get it. */
+/** The identity behind a request's bearer token, as handlers get it. */
 export type Identity = Partial<Omit<Found, 'scopes'>> & { readonly scopes?: readonly string[] };
 
 type Bearer = Awaited<ReturnType<Services['bearerTokens']['authenticate']>>;
 
 /**
- * The security schemes of the contract. Each gives what its token stands for, nothing for a token of another kind, and
- * refuses a token that lacks a scope of the operation's `x-scopes`, and a delegated one where `x-not-delegated` is set.
- * @param now the present
+ * The security schemes of the contract. Each returns the identity behind its token, or nothing for a token of another
+ * kind. It refuses a token without a scope of the operation's `x-scopes`, and a delegated token where `x-not-delegated`
+ * is set.
+ * @param now the current time
  */
 export function createAuthentication(services: Services, now: () => Date) {
   const { administrators, sessions } = services;
@@ -30,7 +31,7 @@ export function createAuthentication(services: Services, now: () => Date) {
     const bearer = await bearerOf(token, resource);
     if (!bearer || bearer.kind === 'reseller' || bearer.kind === 'payment') return undefined;
     const { kind, id, developerId, scopes, sessionDigest } = bearer;
-    // What acts for nobody, such as an agent that nobody has claimed, has no scope of any operation for developers.
+    // An agent without a developer, such as an unclaimed one, has no scope for developer operations.
     if (developerId === null) return { scopes: [] };
     const actor = { kind, id, developerId, address, ...(sessionDigest && { sessionDigest }) };
     return { actor, scopes };
@@ -88,13 +89,13 @@ export function createAuthentication(services: Services, now: () => Date) {
       const token = bearerToken(headers['authorization']);
       return token === undefined ? undefined : { session: await sessions.identify(token, client) };
     },
-    // What it is worth is the operation's to find out: only it can ask for another payment.
+    // Only the operation can check the credential and request another payment.
     Payment: async (
       context: Context,
       _request: unknown,
       { request }: Exchange,
     ): Promise<Identity | undefined> => {
-      // A payment by HEAD would buy what is in the body.
+      // A HEAD request would charge the client without returning the body.
       if (request.method === 'HEAD') return undefined;
       const { headers } = context.request as unknown as ContractRequest;
       const payment = paymentCredential(headers['authorization']);
@@ -103,7 +104,7 @@ export function createAuthentication(services: Services, now: () => Date) {
   };
 }
 
-/** The identity that the security schemes of a request have found. */
+/** The identity that the security schemes found for a request. */
 export function identityOf({ security }: Context): Identity {
   return Object.assign(
     {},
@@ -111,7 +112,10 @@ export function identityOf({ security }: Context): Identity {
   ) as Identity;
 }
 
-/** The error of a security scheme. openapi-backend takes every one for wrong credentials, even a lost database. */
+/**
+ * The error of a security scheme. openapi-backend treats every error as wrong credentials, even a lost database
+ * connection.
+ */
 export function faultOf(context: Context): unknown {
   const faulty = Object.values(context.security ?? {}).find(
     (result): result is { error: unknown } =>
@@ -121,8 +125,8 @@ export function faultOf(context: Context): unknown {
 }
 
 /**
- * Tells whom a bearer token stands for.
- * @returns with `resource`, what the request is for: a token for another resource is no token here (RFC 8707)
+ * Finds the identity behind a bearer token.
+ * @returns looks up a token for a `resource`; a token for another resource is not valid (RFC 8707)
  */
 export function createBearerOf({ addresses, bearerTokens }: Pick<Services, 'addresses' | 'bearerTokens'>) {
   return async (token: string, resource: Resource): Promise<Bearer> => {

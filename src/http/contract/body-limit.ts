@@ -4,7 +4,7 @@ import { BODY_LIMIT } from '../transport/request-body.ts';
 /** For a body that is not JSON. */
 const UPLOAD_LIMIT = 32 * 1024 * 1024;
 
-/** The marks of an operation with a limit of its own. */
+/** The extensions of an operation with its own limit. */
 interface Marks {
   'x-max-bytes'?: number;
   /** The setting that changes the limit. */
@@ -12,10 +12,10 @@ interface Marks {
 }
 
 /**
- * Replaces the limits of operations whose limit is a setting (`x-max-bytes-setting`), in the contract itself: what is published
- * must be what holds.
+ * Applies the limits that are settings (`x-max-bytes-setting`) to the contract itself, so that the published limits are
+ * the enforced ones.
  * @param settings limits in bytes by the names of the settings
- * @throws Error when an operation names another setting
+ * @throws Error when an operation names an unknown setting
  */
 export function applyBodyLimits(document: Document, settings: Readonly<Record<string, number>>): void {
   const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.values(item as object));
@@ -29,8 +29,8 @@ export function applyBodyLimits(document: Document, settings: Readonly<Record<st
 }
 
 /**
- * The largest body that an operation takes, in bytes.
- * @param operation undefined for a request that is for none
+ * The largest body that an operation accepts, in bytes.
+ * @param operation undefined when the request matches no operation
  */
 export function bodyLimitOf(operation: Operation | undefined): number {
   if (!operation) return BODY_LIMIT;
@@ -39,7 +39,7 @@ export function bodyLimitOf(operation: Operation | undefined): number {
   return mediaTypesOfBody(operation).every((type) => type === 'application/json') ? BODY_LIMIT : UPLOAD_LIMIT;
 }
 
-/** The media types of the bodies that an operation takes; none for an operation without a body. */
+/** The media types of the bodies that an operation accepts; empty for an operation without a body. */
 export function mediaTypesOfBody({ requestBody }: Operation): readonly string[] {
   const { content = {} } = (requestBody ?? {}) as { readonly content?: object };
   return Object.keys(content);

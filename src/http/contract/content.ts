@@ -11,7 +11,7 @@ import type { ContractRequest } from './table-router.ts';
 import { setTenant } from './tenant.ts';
 import type { Uploads } from './uploads.ts';
 
-/** Marks of an operation about the bodies that it takes. */
+/** Extensions of an operation about the bodies that it accepts. */
 interface Marks {
   readonly 'x-max-bytes'?: number;
   readonly 'x-rate-limit'?: RateLimitScope;
@@ -25,7 +25,7 @@ export function isOpen({ security = [] }: Operation): boolean {
 }
 
 /**
- * Reads the content of requests: the body, then what counts and proves it, the rate limit and the signature.
+ * Reads the content of requests: the body, then the rate limit and the signature, which depend on it.
  * @returns reads the content of a request into it
  */
 export function createContentReader(services: Services, uploads: Uploads) {
@@ -44,7 +44,7 @@ export function createContentReader(services: Services, uploads: Uploads) {
     const appId = appIdOf(value);
     if (isOpen(operation)) setTenant(appId);
     if (scope) await countRequest(services, scope, appId, client, responseHeaders);
-    // Before any lookup: a flood costs little, and the response does not tell whether the application exists.
+    // Before any lookup: a flood costs little, and the response does not reveal whether the application exists.
     if (marks['x-hashes-password']) services.passwords.assertCapacity();
     if (mode) {
       const { headers } = exchange.request;
@@ -54,7 +54,7 @@ export function createContentReader(services: Services, uploads: Uploads) {
   };
 }
 
-/** Whether to read a body as JSON: unless its media type is another one that the operation takes. */
+/** Whether to read a body as JSON: always, unless its media type is another one that the operation accepts. */
 function isJson(mediaTypes: readonly string[], request: IncomingMessage): boolean {
   if (!mediaTypes.includes('application/json')) return false;
   if (mediaTypes.length === 1) return true;

@@ -4,7 +4,7 @@ import type { ContractRequest, TableRouter } from './table-router.ts';
 
 type ValidationResult = ReturnType<OpenAPIValidator['validateRequest']>;
 
-/** Validates with the generated validators alone, on a request that is parsed already. */
+/** Validates requests that are already parsed, with the generated validators alone. */
 export class ContractValidator extends OpenAPIValidator {
   readonly #router: TableRouter;
   readonly #validators: Readonly<Record<string, readonly ValidateFunction[]>>;
@@ -20,8 +20,8 @@ export class ContractValidator extends OpenAPIValidator {
   }
 
   /**
-   * Fills the contract's defaults into the request.
-   * @returns all faults, though of a list that is wrong throughout the first ones only
+   * Applies the contract's defaults to the request.
+   * @returns all faults; of a list in which every item is wrong, only the first ones
    */
   override validateRequest(request: Request, operation: Operation): ValidationResult {
     const { params, query, headers, requestBody } = this.#router.parseRequest(request, operation);
@@ -30,7 +30,7 @@ export class ContractValidator extends OpenAPIValidator {
     let errors: ErrorObject[] = this.#validators[operation.operationId!]!.flatMap((validate) =>
       validate(parts) ? [] : validate.errors!,
     );
-    // A body that is not JSON is a stream, which the schema of the JSON alternative says nothing about.
+    // A body that is not JSON is a stream, which the schema of the JSON alternative does not cover.
     if ((request as ContractRequest).upload) errors = errors.filter((error) => !isMissingBody(error));
     return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };
   }

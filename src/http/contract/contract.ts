@@ -26,14 +26,14 @@ export interface Contract {
   /**
    * Runs an operation: security, body, limits, signature, validation, handler.
    * @returns the response of the handler
-   * @throws the error that stops the request on the way
+   * @throws the first error of these steps
    */
   dispatch(exchange: Exchange): Promise<HttpResponse>;
 }
 
-/** The mark of an operation that may take longer than others. */
+/** The extension of an operation with a longer time limit. */
 interface Mark {
-  /** In seconds, without the time that its body takes to arrive. */
+  /** In seconds, not counting the time that its body takes to arrive. */
   readonly 'x-time-limit'?: number;
 }
 
@@ -41,8 +41,8 @@ interface Mark {
  * Binds the contract to its handlers.
  * @param definition the parsed contract
  * @param handlers the handlers by operationId
- * @param now the present
- * @throws Error when an operation has no handler or no validator, or a handler no operation
+ * @param now the current time
+ * @throws Error when an operation has no handler or no validator, or a handler has no operation
  */
 export async function bindContract(
   definition: Document,
@@ -90,10 +90,10 @@ export async function bindContract(
     validationFail: (context: Context) => {
       throw validationFailed((context.validation.errors ?? []) as ErrorObject[]);
     },
-    // Between security and validation: without valid credentials, no body is parsed.
+    // Between security and validation, so that no body is parsed without valid credentials.
     postSecurityHandler: async (context: Context, request: ContractRequest, exchange: Exchange) => {
       const { operation } = exchange;
-      // A wrong token is refused even where a token is optional.
+      // An invalid token is refused even where a token is optional.
       const fault = faultOf(context);
       if (fault !== undefined) throw fault;
       const identity = isOpen(operation) ? {} : identityOf(context);
@@ -119,8 +119,8 @@ export async function bindContract(
   };
 }
 
-function toResponse(answer: HandlerResponse<OperationId>): HttpResponse {
-  const response: HttpResponse = answer;
+function toResponse(result: HandlerResponse<OperationId>): HttpResponse {
+  const response: HttpResponse = result;
   return response.body === undefined ? response : { ...response, mediaType: 'application/json' };
 }
 
@@ -130,9 +130,9 @@ function notFound(): never {
 
 function assertSame(what: string, given: readonly string[], wanted: readonly string[]): void {
   const missing = wanted.filter((name) => !given.includes(name));
-  const surplus = given.filter((name) => !wanted.includes(name));
-  if (missing.length + surplus.length === 0) return;
+  const unexpected = given.filter((name) => !wanted.includes(name));
+  if (missing.length + unexpected.length === 0) return;
   throw new Error(
-    `${what} and contract disagree: missing ${missing.join(', ') || '-'}, surplus ${surplus.join(', ') || '-'}`,
+    `${what} and contract disagree: missing ${missing.join(', ') || '-'}, unexpected ${unexpected.join(', ') || '-'}`,
   );
 }

@@ -1,18 +1,18 @@
 import type { Operation } from 'openapi-backend';
 
-/** An API lives on for 365 days after it was deprecated. */
+/** A deprecated API works for another 365 days. */
 const LIFECYCLE_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** The marks of a deprecated operation in the contract. */
+/** The extensions of a deprecated operation in the contract. */
 interface Marks {
   readonly deprecated?: boolean;
   /** ISO 8601. */
   readonly 'x-deprecated-at'?: string;
-  /** The operationId that takes over. */
+  /** The operationId of the replacement. */
   readonly 'x-successor'?: string;
 }
 
-/** An operation that will be gone. */
+/** A deprecated operation and its dates. */
 export interface Deprecated {
   readonly operationId: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface Deprecated {
 
 /**
  * The deprecated operations of the contract.
- * @throws Error when the marks of one do not belong together
+ * @throws Error when an operation has only some of the extensions
  */
 export function deprecatedOperations(operations: readonly Operation[]): Deprecated[] {
   const pathOf = new Map(operations.map(({ operationId, path }) => [operationId, path]));
@@ -42,8 +42,8 @@ export function deprecatedOperations(operations: readonly Operation[]): Deprecat
 }
 
 /**
- * Headers of every answer of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 8288)
- * with the relations `deprecation`, `sunset` and `successor-version`.
+ * Headers of every response of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC
+ * 8288) with the relations `deprecation`, `sunset` and `successor-version`.
  */
 export function deprecationHeaders(
   { operationId, since, sunset, successorPath }: Deprecated,

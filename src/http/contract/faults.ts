@@ -1,24 +1,24 @@
 import type { ErrorObject } from 'ajv';
 import { ApiError, faultsDetail, type Fault } from '../../foundation/errors/api-error.ts';
 
-/** What the formats of this service require. */
+/** The faults of the formats that this service defines. */
 const FORMAT_FAULTS: ReadonlyMap<string, string> = new Map([
   [
     'visible-name',
-    'must have a visible character, no control, invisible, private-use, or unassigned characters, and at most 4 marks ' +
-      'on one character',
+    'must have a visible character, no control, invisible, private-use, or unassigned characters, and at most ' +
+      '4 marks on one character',
   ],
   [
     'visible-identifier',
-    'must have a visible character, no control, format, invisible, private-use, or unassigned characters, and at most ' +
-      '4 marks on one character',
+    'must have a visible character, no control, format, invisible, private-use, or unassigned characters, ' +
+      'and at most 4 marks on one character',
   ],
 ]);
 
 /**
- * The error for a request that the contract's validators refuse: each fault once, bodies by JSON Pointer. Of more than
- * 100, the first 100 are listed, and `detail` says so.
- * @param errors of the generated validators
+ * The error for a request that the contract's validators refuse. It lists each fault once, with a JSON Pointer into the
+ * body. Of more than 100 faults it lists the first 100, and `detail` says so.
+ * @param errors from the generated validators
  */
 export function validationFailed(errors: readonly ErrorObject[]): ApiError {
   const faults = new Map<string, Fault>();
@@ -39,7 +39,10 @@ function toFault(error: ErrorObject): Fault {
   return { pointer: toPointer(path), detail: detailOf(error) };
 }
 
-/** The validators see one object with the parts of a request; a fault of the body is pointed at within the body. */
+/**
+ * The validators check one object with all parts of a request; a pointer to a fault of the body is relative to the
+ * body.
+ */
 function toPointer(path: string): string {
   return path.startsWith('/requestBody') ? path.slice('/requestBody'.length) : path.slice(1);
 }

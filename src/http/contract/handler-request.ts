@@ -50,7 +50,7 @@ function ignoresQuery(operation: Operation): boolean {
 
 function headersOf({ method, headers }: IncomingMessage): IncomingHttpHeaders {
   if (method !== 'HEAD' || headers.range === undefined) return headers;
-  // Ranges are for GET alone (RFC 9110, section 14.2).
+  // Ranges apply to GET only (RFC 9110, section 14.2).
   const { range: _range, ...withoutRange } = headers;
   return withoutRange;
 }

@@ -8,8 +8,8 @@ import type { HttpResponse } from '../transport/response.ts';
 const HEADER = 'idempotency-key';
 
 /**
- * Does the work of a request once for its `Idempotency-Key`, on operations whose contract takes that header: a repeated
- * request gets the first one's answer, with `Idempotency-Replayed: true`.
+ * Processes a request once for its `Idempotency-Key`, on operations whose contract has that header: a repeated request
+ * gets the first one's response, with `Idempotency-Replayed: true`.
  */
 export function createOnce(services: Pick<Services, 'applications' | 'idempotency'>) {
   const { applications, idempotency } = services;
@@ -23,7 +23,7 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     const key = request.headers[HEADER];
     if (typeof key !== 'string' || !takesKeys(operation)) return work();
     const { owner, stillMay } = ownerOf(exchange, identity);
-    // Nobody is answered what was for somebody with other scopes, such as a token that has more of them.
+    // A response is replayed only to the same scopes: a token with others may see more or less.
     const scopes = [...(identity.scopes ?? [])].sort().join(' ');
     const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes, scopes];
     const recorded = async () => {
@@ -34,7 +34,7 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     return { ...response, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
   };
 
-  /** Whose key it is: only who has the same credentials can send it again, and only for as long as they are good. */
+  /** The owner of the key: only the same credentials can repeat the request, and only while they are valid. */
   function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): Owner {
     if (actor) return { owner: resellerId ?? actor.developerId };
     const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
@@ -49,18 +49,18 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
 
 interface Owner {
   readonly owner: string;
-  /** Throws when his credentials are not good any more, where nothing before has looked. */
+  /** Throws when the owner's credentials are no longer valid, for callers that have not checked them. */
   readonly stillMay?: () => Promise<unknown>;
 }
 
-/** Whether an operation's contract takes an `Idempotency-Key`. */
+/** Whether an operation's contract has an `Idempotency-Key`. */
 export function takesKeys(operation: Operation): boolean {
   return ((operation.parameters ?? []) as { readonly in: string; readonly name: string }[]).some(
     (parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === HEADER,
   );
 }
 
-/** The whole of a stream as text. */
+/** Collects a stream into one text. */
 export async function collect(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of stream) parts.push(typeof part === 'string' ? Buffer.from(part) : part);

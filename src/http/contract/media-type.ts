@@ -2,8 +2,8 @@ import Negotiator from 'negotiator';
 import type { Operation } from 'openapi-backend';
 
 /**
- * The media type of a successful answer that a client likes best (RFC 9110, section 12.5.1), of those that the contract
- * declares: the first of them when it likes none.
+ * The media type of a successful response that a client prefers (RFC 9110, section 12.5.1), of those that the contract
+ * declares: the first of them when the client accepts none.
  */
 export function negotiate(operation: Operation, accept: string | undefined): string {
   const declared = mediaTypesOf(operation);

@@ -1,7 +1,7 @@
 import { parseStrictJson } from '../../platform/strict-json.ts';
 
 /**
- * What an `Authorization: Payment` header holds: base64url, in the one way to write it, of JSON.
+ * The content of an `Authorization: Payment` header: canonical base64url of JSON.
  * @returns undefined when the header is missing or of another scheme; `credential` is undefined when it cannot be read
  */
 export function paymentCredential(

@@ -1,9 +1,9 @@
 import type { Operation } from 'openapi-backend';
 
-/** Parameters by name; one that was repeated is an array, which no scalar parameter accepts. */
+/** Parameters by name. A repeated one is an array, which no scalar parameter accepts. */
 export type TextQuery = Record<string, string | string[]>;
 
-/** @param search what follows the question mark */
+/** @param search the query string without its question mark */
 export function parseQuery(search: string): TextQuery {
   const query: TextQuery = Object.create(null);
   if (search === '') return query;
@@ -15,7 +15,7 @@ export function parseQuery(search: string): TextQuery {
   return query;
 }
 
-/** A number as JSON writes an integer: whatever else reads as one (`0x10`, `1e400`, ` 7`) stays text, and is refused. */
+/** A number as JSON writes an integer. Other notations (`0x10`, `1e400`, ` 7`) stay text, which validation refuses. */
 const INTEGER = /^(0|-?[1-9]\d{0,14})$/;
 
 /** The query with its integer parameters as numbers. */

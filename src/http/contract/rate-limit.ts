@@ -3,15 +3,15 @@ import type { Services } from '../../services.ts';
 import type { Client } from '../../platform/address.ts';
 
 /**
- * What a limit counts for: one application, or all of the requests of a kind that belongs to none. `x-rate-limit` of an
- * operation says which.
+ * What a limit applies to: one application, or all requests of a kind that belong to no application. `x-rate-limit` of
+ * an operation says which.
  */
 export type RateLimitScope = 'application' | 'developers' | 'sandbox' | 'agents';
 
 /**
- * Counts a request and writes its headers: those of draft-ietf-httpapi-ratelimit-headers-07.
- * @param appId as the client sent it: whether there is such an application makes no difference
- * @param headers of the answer, whatever it will be
+ * Counts a request and sets its headers (draft-ietf-httpapi-ratelimit-headers-07).
+ * @param appId as the client sent it; the application need not exist
+ * @param headers of the response, whether it is a success or an error
  * @throws ApiError TOO_MANY_REQUESTS
  */
 export async function countRequest(

@@ -1,6 +1,6 @@
 import type { Operation } from 'openapi-backend';
 
-/** Stands for a value that must not be seen. */
+/** Replaces a value that must not be visible. */
 export const REDACTED = '[redacted]';
 
 interface Schema {
@@ -12,8 +12,8 @@ interface Schema {
 }
 
 /**
- * What may be seen of a value: members that the contract names and does not mark `x-redact`. What it does not name is left
- * out, because a mistyped member may hold a secret.
+ * The part of a value that may be shown: members that the contract names and does not mark `x-redact`. All others are
+ * left out, because a mistyped member may contain a secret.
  */
 export function redact(schema: Schema | undefined, value: unknown): unknown {
   if (schema === undefined) return undefined;
@@ -28,7 +28,7 @@ export function redact(schema: Schema | undefined, value: unknown): unknown {
         .map(([name, member]) => [name, redact(members[name], member)]),
     );
   }
-  // An object stands where the contract has a scalar, or the other way round.
+  // The value is an object where the contract has a scalar, or the other way round.
   return schema.properties || schema.items || schema.allOf ? undefined : value;
 }
 
@@ -43,12 +43,12 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
-/** The schema of an operation's request body, references resolved. */
+/** The schema of an operation's request body, with references resolved. */
 export function requestSchema(operation: Operation): Schema | undefined {
   return (operation.requestBody as Content | undefined)?.content?.['application/json']?.schema;
 }
 
-/** The schema of an operation's answer of a status, references resolved. */
+/** The schema of an operation's response for a status, with references resolved. */
 export function responseSchema(operation: Operation, status: number): Schema | undefined {
   const response = operation.responses?.[status] as Content | undefined;
   return response?.content?.['application/json']?.schema;

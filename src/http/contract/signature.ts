@@ -5,25 +5,27 @@ import type { Services } from '../../services.ts';
 
 type Signing = Pick<HandlerRequest<'verifySessionV2'>, 'signer' | 'signable'>;
 
-/** Whether an operation must be signed, or may; `x-signature` of the operation says so. */
+/** Whether an operation's requests must or may be signed; `x-signature` of the operation says which. */
 export type SignatureMode = 'required' | 'optional';
 
 const VERSIONS = { 1: 1, 2: 2 } as const;
 
-/** A request to an operation that takes signatures. */
+/** A request to an operation that accepts signatures. */
 interface SignatureRequest {
   readonly operation: string;
   readonly headers: IncomingHttpHeaders;
   /** The parsed body. */
   readonly value: unknown;
-  /** The body as it came. */
+  /** The body exactly as received. */
   readonly bytes: Uint8Array;
 }
 
 /**
  * Checks the signature of a request over the raw bytes of its body, before the body is validated.
- * @returns no signer when it is not signed and need not be, or names no application: then validation refuses it
- * @throws ApiError SIGNATURE_VERSION_UNSUPPORTED, those of Signatures.verify, and VALIDATION_FAILED where version 2 lacks a nonce
+ * @returns no signer when the request is not signed and need not be, or when it names no application: then validation
+ * refuses it
+ * @throws ApiError SIGNATURE_VERSION_UNSUPPORTED, the errors of Signatures.verify, and VALIDATION_FAILED where version
+ * 2 lacks a nonce
  */
 export async function readSignature(
   { signatures }: Services,

@@ -4,23 +4,23 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
 import { withIntegers, type TextQuery } from './query.ts';
 
-/** A request as openapi-backend takes it, parsed once before. */
+/** An already parsed request in the form that openapi-backend expects. */
 export interface ContractRequest extends Request {
-  /** The operation that the request is for, resolved already. */
+  /** The operation of the request, already resolved. */
   readonly operation: Operation;
   /** In lower case. */
   method: string;
   /** Without the query string, exactly as it was sent. */
   path: string;
   query: TextQuery;
-  /** The parsed body; undefined when there is none. */
+  /** The parsed body; undefined for a request without one. */
   requestBody?: unknown;
-  /** A body that is no JSON. */
+  /** A body that is not JSON. */
   upload?: AsyncIterable<Uint8Array>;
   readonly client: Client;
-  /** Who has signed the request; undefined when nobody has. */
+  /** The signer of the request; undefined when it is not signed. */
   signer?: unknown;
-  /** What the signature of a response is bound to, on operations that take signatures. */
+  /** What the signature of the response covers, on operations that accept signatures. */
   signable?: unknown;
 }
 
@@ -30,8 +30,8 @@ interface Template {
 }
 
 /**
- * Routes by tables that are made once. Paths match letter by letter: no trailing slash, doubled slash or
- * percent-encoded letter makes two addresses of one.
+ * Routes with tables that are built once. Paths match exactly: a trailing slash, a doubled slash or a percent-encoded
+ * letter makes a different path.
  */
 export class TableRouter extends OpenAPIRouter {
   readonly #operations: Operation[];
@@ -73,7 +73,7 @@ export class TableRouter extends OpenAPIRouter {
     return (request as ContractRequest).operation;
   }
 
-  /** The request is parsed already: what it lacks is added in place, once its operation is known. */
+  /** The request is already parsed: once its operation is known, the missing parts are added in place. */
   override parseRequest(request: Request, operation?: Operation): ParsedRequest {
     const parsed = request as ContractRequest & ParsedRequest;
     if (operation && parsed.params === undefined) {
@@ -93,7 +93,7 @@ function matches(template: readonly string[], segments: readonly string[]): bool
   );
 }
 
-/** @throws ApiError MALFORMED_REQUEST for what is not percent-encoded UTF-8 */
+/** @throws ApiError MALFORMED_REQUEST for a path that is not percent-encoded UTF-8 */
 function pathParameters(template: string, path: string): Record<string, string> {
   if (!template.includes('{')) return {};
   const segments = path.split('/');

@@ -1,26 +1,26 @@
 import { ApiError } from '../../foundation/errors/api-error.ts';
 
 const MIB = 1024 * 1024;
-/** The same amount again may stay behind as garbage for a while after the bodies are read and processed. */
+/** The same amount again may remain as garbage for a while after the bodies are processed. */
 const TOTAL_BYTES = 48 * MIB;
 /** The size of the largest import. */
 const BYTES_PER_OWNER = 32 * MIB;
 const BLOCK_BYTES = 65_536;
 
 /**
- * Limits the memory of upload bodies that are buffered until their requests are done, in total and for each developer. Only
- * received bytes count, not announced ones: announcing a large body costs a client nothing.
+ * Limits the memory of buffered upload bodies, in total and for each developer, until their requests are done. Only
+ * received bytes count: announcing a large body uses no memory.
  */
 export class UploadMemoryBudget {
   readonly #buffered = new Map<object, { readonly owner: string; readonly blocks: ArrayBuffer[] }>();
 
   /**
-   * Buffers a body in blocks of one size: a body may arrive byte by byte, and an array for each part would take far more
-   * memory than its content.
+   * Buffers a body in blocks of one size: a body may arrive byte by byte, and an array for each part would take far
+   * more memory than its content.
    * @param request the request that holds the memory, until `release`
    * @param owner the developer whose share is used
-   * @throws ApiError TOO_MANY_REQUESTS when the owner's share is used up, SERVICE_UNAVAILABLE when the total is, and what the
-   *   body throws
+   * @throws ApiError TOO_MANY_REQUESTS when the owner's share is used up, SERVICE_UNAVAILABLE when the total is, and
+   * the errors of the body
    */
   async *buffer(
     request: object,
@@ -47,7 +47,7 @@ export class UploadMemoryBudget {
 
   /** Frees the memory of a request, if it holds any. */
   release(request: object): void {
-    // Transferring frees a block at once; garbage collection may come much later.
+    // Transferring frees a block at once; garbage collection may happen much later.
     for (const block of this.#buffered.get(request)?.blocks ?? []) block.transfer(0);
     this.#buffered.delete(request);
   }

@@ -13,12 +13,13 @@ export class Uploads {
   readonly #memory = new UploadMemoryBudget();
 
   /**
-   * Opens the body of a request. An operation that takes an `Idempotency-Key` works in one transaction, which must not wait for
-   * the client: its body is buffered. Where a key is sent, the whole body is read at once, because its hash tells whether a
-   * repeated request is the same.
+   * Opens the body of a request. An operation with an `Idempotency-Key` runs in one transaction, which must not wait
+   * for the client, so its body is buffered. When a key is sent, the whole body is read first, because its hash shows
+   * whether a repeated request is the same.
    * @param owner the developer whose share of the memory is used
-   * @returns the body in parts; it fails with ApiError PAYLOAD_TOO_LARGE above the limit of the operation, MALFORMED_REQUEST when
-   *   it is incomplete, REQUEST_TIMEOUT when it is too slow, and the errors of UploadMemoryBudget.buffer
+   * @returns the body in parts; it fails with ApiError PAYLOAD_TOO_LARGE above the limit of the operation,
+   * MALFORMED_REQUEST when it is incomplete, REQUEST_TIMEOUT when it is too slow, and the errors of
+   * UploadMemoryBudget.buffer
    * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
    */
   async open(exchange: Exchange, owner: string): Promise<AsyncIterable<Uint8Array>> {
@@ -43,7 +44,7 @@ export class Uploads {
     return Readable.from(parts);
   }
 
-  /** Frees the memory that the body of a request takes, if it takes any. */
+  /** Frees the memory of a request's body, if it uses any. */
   release(exchange: Exchange): void {
     this.#memory.release(exchange);
   }

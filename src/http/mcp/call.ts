@@ -5,18 +5,18 @@ import type { Exchange } from '../contract/exchange.ts';
 import { toOperationRequest, type Arguments } from './request.ts';
 import type { ContractTool } from './tools.ts';
 
-/** Who calls. */
+/** The caller of a tool. */
 export interface Caller {
   /** The header of the request to MCP. */
   readonly authorization: string;
   readonly client: Client;
 }
 
-/** Makes exchanges of calls: what a tool does is what its operation does, dispatched as a request over HTTP is. */
+/** Makes exchanges of tool calls: a call runs its operation exactly as an HTTP request would. */
 export function createToExchange(contract: Contract) {
   /**
-   * @param key what makes the call safe to repeat, where it is no argument
-   * @throws ApiError VALIDATION_FAILED for arguments that no request can be made of
+   * @param key the idempotency key, when it is not among the arguments
+   * @throws ApiError VALIDATION_FAILED for arguments that do not fit into a request
    */
   return function toExchange(
     tool: ContractTool,
@@ -26,7 +26,7 @@ export function createToExchange(contract: Contract) {
   ): Exchange {
     const made = toOperationRequest(tool, args, { authorization, key });
     const operation = contract.operationsAt(made.path)?.get(tool.method);
-    // An identifier such as `export` would make the address of another operation.
+    // An identifier such as `export` would turn into the path of another operation.
     if (operation?.operationId !== tool.operationId) {
       const names = [...tool.places].filter(([, place]) => place === 'path').map(([name]) => name);
       const errors = [{ pointer: names.at(-1) ?? '', detail: 'must be an identifier' }];
@@ -36,7 +36,7 @@ export function createToExchange(contract: Contract) {
   };
 }
 
-/** Whether an error is for whoever keeps the token or the connection, not for the agent that has called. */
+/** Whether an error is for the client that has the token and the connection, not for the agent that made the call. */
 export function isForTheClient({ code, status }: ApiError): boolean {
   return status >= 500 || code === 'UNAUTHORIZED' || code === 'INSUFFICIENT_SCOPE';
 }

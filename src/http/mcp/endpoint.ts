@@ -21,25 +21,25 @@ import { toErrorResult, toResult, type Problem } from './result.ts';
 import { problemAsRpc, refusalResponse, RPC, RpcRefusal } from './rpc-error.ts';
 import { toolsOf, type ContractDocument } from './tools.ts';
 
-/** What every token needs here. */
+/** The scope that every token needs here. */
 const MCP_SCOPE = 'agent:execute';
-/** What a client should ask for at first; it is told of more when it needs it. */
+/** The scopes that a client should request first; a 403 names others when a tool needs them. */
 export const FIRST_SCOPES = `${MCP_SCOPE} read`;
 
-/** So many members a message may have in all: the library takes much longer for them than a parser. */
+/** The most members that a message may have: the library takes much longer for them than a parser. */
 const MOST_MEMBERS = 5_000;
 
 const REPLAYED = 'Idempotency-Replayed';
 
-/** With the library, whose memory a service without agents never needs. */
+/** Loaded with its first use, because a service without agents does not need its memory. */
 const library = () => import('./server.ts');
 
-/** An answer of MCP, and what it was about. */
-export interface McpAnswer {
+/** A response of MCP, and what to log about it. */
+export interface McpResponse {
   readonly response: HttpResponse;
-  /** What becomes of a tool's call, as its operation would answer it over HTTP; of everything else, of the request. */
+  /** The outcome of a tool call, as its operation would report it over HTTP; of any other request, its own outcome. */
   readonly outcome: Outcome;
-  /** With the operation of the tool that was called, if one was. */
+  /** The exchange of the called tool's operation, if one was called. */
   readonly exchange: Exchange | undefined;
 }
 
@@ -50,29 +50,29 @@ interface Outcome {
 
 interface Dependencies {
   readonly contract: Contract;
-  /** The contract, references and all. */
+  /** The contract with its references unresolved. */
   readonly document: ContractDocument;
   readonly services: Services;
 }
 
-/** What is known of a request while it is answered. */
+/** The state of a request while it is processed. */
 interface McpCall {
   readonly request: IncomingMessage;
   readonly client: Client;
   readonly authorization: string;
   readonly scopes: readonly string[];
-  /** As a problem, which the log of the service has then. */
+  /** Makes a problem of an error, and logs an error of the service itself. */
   readonly problemOf: (error: ApiError) => HttpResponse;
   id: string | number | null;
   exchange?: Exchange;
   outcome?: Outcome;
-  /** What the answer is instead of one of MCP. */
+  /** An error that replaces the MCP response. */
   fault?: ApiError;
 }
 
 /**
- * The MCP endpoint: streamable HTTP (2025-11-25) without sessions and streams. Its tools are operations of the contract; a
- * call runs one of them as if it had been sent over HTTP, with the token of the request.
+ * The MCP endpoint: streamable HTTP (2025-11-25) without sessions and streams. Its tools are operations of the
+ * contract; a call runs its operation as if it had been sent over HTTP, with the token of the request.
  */
 export function createMcpEndpoint({ contract, document, services }: Dependencies) {
   const { addresses } = services;
@@ -85,7 +85,10 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     tools: [...tools.values()].map(({ tool }) => tool),
   };
 
-  /** What the client must ask for: what it has must stay, because the new token is instead of the old one. */
+  /**
+   * Names the scopes that the client must request, including those that it has, because the new token replaces the old
+   * one.
+   */
   function insufficient(detail: string, held: readonly string[], demanded: readonly string[]): ApiError {
     const kept = held.filter((scope) => toolScopes.has(scope));
     const scope = [...new Set([MCP_SCOPE, ...kept, ...demanded])].join(' ');
@@ -96,7 +99,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
   async function authenticate({ headers }: IncomingMessage): Promise<readonly string[]> {
     const token = bearerToken(headers.authorization);
     const bearer = token === undefined ? undefined : await bearerOf(token, 'mcp');
-    // A reseller has operations of his own, none of which is a tool.
+    // A reseller has operations of its own, none of which is a tool.
     if (!bearer || bearer.kind === 'reseller') throw new ApiError('UNAUTHORIZED');
     const { scopes } = bearer;
     if (!scopes.some((scope) => scope === MCP_SCOPE)) {
@@ -105,7 +108,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     return scopes;
   }
 
-  /** @throws RpcRefusal, and ApiError for a body that cannot be read */
+  /** @throws RpcRefusal, and ApiError for an unreadable body */
   async function readMessage(request: IncomingMessage): Promise<JSONRPCMessage> {
     const { accept = '*/*' } = request.headers;
     if (new Negotiator({ headers: { accept } }).mediaTypes(['application/json']).length === 0) {
@@ -135,7 +138,10 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     return parsed.data;
   }
 
-  /** Before the call, because only an answer of HTTP lets a client ask for more. @throws ApiError INSUFFICIENT_SCOPE */
+  /**
+   * Runs before the call, because a client can request more scopes only after an HTTP error. @throws ApiError
+   * INSUFFICIENT_SCOPE
+   */
   function assertScopes(name: unknown, held: readonly string[]): void {
     const demanded = tools.get(name as string)?.scopes ?? [];
     if (demanded.every((scope) => held.includes(scope))) return;
@@ -146,10 +152,10 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     const { arguments: args = {}, _meta: meta, name } = params;
     try {
       visit.exchange = toExchange(tools.get(name)!, args as Arguments, meta?.['idempotency_key'], visit);
-      const answer = await contract.dispatch(visit.exchange);
-      const result = await toResult(answer);
-      visit.outcome = { status: answer.status, body: result.structuredContent };
-      const replayed = answer.headers?.[REPLAYED];
+      const done = await contract.dispatch(visit.exchange);
+      const result = await toResult(done);
+      visit.outcome = { status: done.status, body: result.structuredContent };
+      const replayed = done.headers?.[REPLAYED];
       if (replayed !== undefined) visit.exchange.responseHeaders[REPLAYED] = replayed;
       return result;
     } catch (error) {
@@ -170,13 +176,13 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     const isRequest = 'method' in message && 'id' in message;
     if (isRequest) visit.id = message.id;
     if (isRequest && message.method === 'tools/call') {
-      // Tasks are not offered, and who does not offer them goes on without.
+      // Tasks are not offered, so the parameter is ignored.
       delete message.params?.['task'];
       assertScopes(message.params?.['name'], visit.scopes);
     }
     const version = request.headers['mcp-protocol-version'];
-    const { answerMessage } = await library();
-    const response = await answerMessage(message, addresses.mcp(), version as string | undefined, {
+    const { respondTo } = await library();
+    const response = await respondTo(message, addresses.mcp(), version as string | undefined, {
       ...parts,
       websiteUrl: addresses.web(),
       call: (params) => call(visit, params),
@@ -189,7 +195,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     error: unknown,
     problemOf: (error: ApiError) => HttpResponse,
     id: McpCall['id'],
-  ): McpAnswer {
+  ): McpResponse {
     if (error instanceof RpcRefusal) {
       return { response: refusalResponse(error), outcome: { status: error.status }, exchange: undefined };
     }
@@ -202,7 +208,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
     request: IncomingMessage,
     client: Client,
     problemOf: (error: ApiError) => HttpResponse,
-  ): Promise<McpAnswer> {
+  ): Promise<McpResponse> {
     let visit: McpCall | undefined;
     try {
       if (isRebound(request, [addresses.issuer(), addresses.web()])) {
@@ -222,14 +228,14 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
 
   return {
     /**
-     * Answers a request to `addresses.mcpPath`.
-     * @param problemOf makes a problem (RFC 9457) of an error, and notes it where it is the service's own
+     * Responds to a request to `addresses.mcpPath`.
+     * @param problemOf makes a problem (RFC 9457) of an error, and logs an error of the service itself
      */
-    async answer(
+    async respond(
       request: IncomingMessage,
       client: Client,
       problemOf: (error: ApiError) => HttpResponse,
-    ): Promise<McpAnswer> {
+    ): Promise<McpResponse> {
       if (request.method === 'POST') {
         const { response, ...rest } = await post(request, client, problemOf);
         return { ...rest, response: { ...response, headers: { ...response.headers, ...CORS_HEADERS } } };

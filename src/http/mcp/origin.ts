@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { canonicalAddress } from '../../platform/address.ts';
 import { openToOrigins } from '../transport/cors.ts';
 
-/** Of every answer. */
+/** Headers of every response. */
 export const CORS_HEADERS = openToOrigins('Idempotency-Replayed');
 
-/** Of the answer to a preflight. */
+/** Headers of the response to a preflight request. */
 export const PREFLIGHT_HEADERS = {
   ...CORS_HEADERS,
   Allow: 'POST',
@@ -16,20 +16,20 @@ export const PREFLIGHT_HEADERS = {
 };
 
 /**
- * Whether a page asks that has come here by DNS rebinding: its browser takes us for its own server, so `Origin` and `Host`
- * name the same machine, by a name that is none of ours. Whoever asks from a page of another origin is held by CORS and
- * has no token; a literal address and `localhost` are nobody's to rebind.
+ * Whether a request comes from a page that reached the service by DNS rebinding. Its browser takes the service for the
+ * page's own server, so `Origin` and `Host` name the same machine, by a name that is not configured. Pages of other
+ * origins have no token and are stopped by CORS; literal addresses and `localhost` cannot be rebound.
  * @param own the addresses of this service
  */
 export function isRebound({ headers }: IncomingMessage, own: readonly string[]): boolean {
   const { origin, host = '' } = headers;
-  // Pages that have no address: of a file, of a sandbox.
+  // Pages without an address: of a file, of a sandbox.
   if (origin === undefined || origin === 'null') return false;
-  const asking = URL.parse(origin);
-  if (!asking) return true;
-  if (asking.host === '' || asking.host !== URL.parse(`${asking.protocol}//${host}`)?.host) return false;
-  const name = asking.hostname.replace(/^\[(.*)\]$/, '$1');
+  const page = URL.parse(origin);
+  if (!page) return true;
+  if (page.host === '' || page.host !== URL.parse(`${page.protocol}//${host}`)?.host) return false;
+  const name = page.hostname.replace(/^\[(.*)\]$/, '$1');
   if (name === 'localhost' || name.endsWith('.localhost') || canonicalAddress(name) !== undefined)
     return false;
-  return !own.some((address) => URL.parse(address)?.hostname === asking.hostname);
+  return !own.some((address) => URL.parse(address)?.hostname === page.hostname);
 }

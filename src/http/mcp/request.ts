@@ -3,24 +3,24 @@ import { Socket } from 'node:net';
 import { ApiError, type Fault } from '../../foundation/errors/api-error.ts';
 import { KEY_ARGUMENT, type ContractTool, type Place } from './tools.ts';
 
-/** A tool's arguments as the request to its operation that they stand for. */
+/** The request to an operation that a tool's arguments describe. */
 export interface OperationRequest {
   readonly request: IncomingMessage;
   readonly path: string;
   readonly search: string;
 }
 
-/** More faults would make a long answer of a call that is wrong throughout. */
+/** A call in which everything is wrong would otherwise get a very long response. */
 const SHOWN = 20;
 
-/** The arguments of a call, as they came. */
+/** The arguments of a call, as received. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Makes the request to a tool's operation. Whether the arguments are right is for the operation to say; here only those are
- * refused that have no place in a request.
+ * Makes the request to a tool's operation. The operation validates the arguments; this refuses only those that cannot
+ * be part of a request.
  * @param authorization of the request to MCP
- * @param key makes the request safe to repeat; it gives way to the argument of that name
+ * @param key makes the request safe to repeat; an argument of that name takes precedence
  * @throws ApiError VALIDATION_FAILED
  */
 export function toOperationRequest(
@@ -48,7 +48,7 @@ export function toOperationRequest(
   return { request: toRequest(method, headers, hasBody ? toJson(body) : undefined), path, search };
 }
 
-/** Arguments that the tool does not have, that lack in an address, or that cannot be written there. */
+/** Arguments that the tool does not have, that the path lacks, or that cannot be written where they belong. */
 function misplaced({ places }: ContractTool, args: Arguments): readonly Fault[] {
   const unknown = Object.keys(args)
     .filter((name) => !places.has(name))
@@ -66,7 +66,7 @@ function misplaced({ places }: ContractTool, args: Arguments): readonly Fault[] 
   return [...unknown, ...faulty];
 }
 
-/** What is nested thousands of levels deep can be read, but not written. */
+/** A value that is nested thousands of levels deep can be parsed but not serialized. */
 function toJson(body: object): string {
   try {
     return JSON.stringify(body);
@@ -87,7 +87,7 @@ function toRequest(
   headers: Readonly<Record<string, string>>,
   body: string | undefined,
 ): IncomingMessage {
-  // Never connected: what is read is what is pushed.
+  // Never connected: its body is pushed directly.
   const request = new IncomingMessage(new Socket());
   const sent = {
     ...headers,

@@ -3,14 +3,14 @@ import type { Fault } from '../../foundation/errors/api-error.ts';
 import { collect } from '../contract/idempotency.ts';
 import type { HttpResponse } from '../transport/response.ts';
 
-/** What an operation has answered, as the result of a tool. */
-export async function toResult({ body, stream, ...answer }: HttpResponse): Promise<CallToolResult> {
-  const text = stream ? await collect(stream) : (answer.text ?? JSON.stringify(body));
+/** Makes the result of a tool from its operation's response. */
+export async function toResult({ body, stream, ...response }: HttpResponse): Promise<CallToolResult> {
+  const text = stream ? await collect(stream) : (response.text ?? JSON.stringify(body));
   const structuredContent = (body ?? JSON.parse(text)) as Record<string, unknown>;
   return { content: [{ type: 'text', text }], structuredContent };
 }
 
-/** Members of a problem that an agent is told of in words. */
+/** Members of a problem that are put into words for an agent. */
 export interface Problem {
   readonly title: string;
   readonly status: number;
@@ -23,8 +23,8 @@ export interface Problem {
 }
 
 /**
- * A failed call: what is wrong, with which arguments, and what to do about it.
- * @param problem the body of the problem that the operation's answer would be
+ * The result of a failed call: what is wrong, with which arguments, and what to do.
+ * @param problem the problem that the operation would return over HTTP
  * @param retryAfter in seconds
  */
 export function toErrorResult(problem: Problem, retryAfter: string | undefined): CallToolResult {
@@ -39,7 +39,10 @@ export function toErrorResult(problem: Problem, retryAfter: string | undefined):
   return { isError: true, content: [{ type: 'text', text: lines.join('\n') }] };
 }
 
-/** The argument that a fault of a request points to: `/tier`, `query/limit` and `header/Idempotency-Key` are of one kind. */
+/**
+ * The argument that a fault of a request points to, in one notation for `/tier`, `query/limit` and
+ * `header/Idempotency-Key`.
+ */
 function argumentOf(pointer: string): string {
   const [first = '', ...rest] = pointer
     .replace(/^(path|query|header)?\//, '')

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../transport/response.ts';
 
-/** Codes of JSON-RPC 2.0, and -32000 of MCP for what it has none for. */
+/** Codes of JSON-RPC 2.0, and -32000 for what MCP has no code for. */
 export const RPC = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -9,7 +9,7 @@ export const RPC = {
   refused: -32_000,
 } as const;
 
-/** A message that is refused before it is one of MCP. */
+/** A message that is refused before MCP processes it. */
 export class RpcRefusal extends Error {
   readonly status: number;
   readonly code: number;
@@ -22,7 +22,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The names of our errors that JSON-RPC has codes for. */
+/** The errors of the service that have a code in JSON-RPC. */
 const CODES: Readonly<Record<string, number>> = {
   MALFORMED_JSON: RPC.parseError,
   MALFORMED_REQUEST: RPC.invalidRequest,
@@ -30,14 +30,14 @@ const CODES: Readonly<Record<string, number>> = {
   SERVICE_UNAVAILABLE: RPC.internalError,
 };
 
-/** An HTTP answer that says what is wrong as JSON-RPC does, about no message in particular. */
+/** An HTTP response with a JSON-RPC error that belongs to no particular message. */
 export function refusalResponse({ status, code, message }: RpcRefusal): HttpResponse {
   return rpcResponse(status, { code, message }, null);
 }
 
 /**
- * A problem as MCP clients read it: an error of JSON-RPC, with the problem as its data.
- * @param id of the request, where it is known
+ * A problem as MCP clients read it: a JSON-RPC error, with the problem as its data.
+ * @param id of the request, if known
  */
 export function problemAsRpc(problem: HttpResponse, id: string | number | null): HttpResponse {
   const { code, title, detail } = problem.body as Readonly<Record<'code' | 'title' | 'detail', string>>;
@@ -45,7 +45,7 @@ export function problemAsRpc(problem: HttpResponse, id: string | number | null):
   return rpcResponse(problem.status, error, id, problem.headers);
 }
 
-/** An HTTP answer that is an error of JSON-RPC. @param id of the request; null where it is not known */
+/** An HTTP response with a JSON-RPC error. @param id of the request; null if unknown */
 export function rpcResponse(
   status: number,
   error: object,

@@ -1,19 +1,19 @@
-/** A schema of OpenAPI 3.0, or the JSON Schema (2020-12) that is made of it. */
+/** A schema of OpenAPI 3.0, or the JSON Schema (2020-12) translated from it. */
 export type Schema = { readonly [keyword: string]: unknown };
 
-/** The properties of an object, and those that must be there. */
+/** The properties of an object, and the required ones. */
 export interface Shape {
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
 }
 
-/** What JSON Schema has no word for, or what only documents the HTTP interface. */
+/** Keywords without an equivalent in JSON Schema, or that only document the HTTP interface. */
 const DROPPED = new Set(['nullable', 'example', 'xml', 'discriminator', 'externalDocs']);
-/** Our own formats: clients that know JSON Schema strictly refuse a schema with one, and its description says the same. */
+/** The service's own formats: strict clients refuse unknown formats, and the description says the same. */
 const OWN_FORMATS = new Set<unknown>(['visible-name', 'visible-identifier']);
 const SCHEMAS = new Set(['oneOf', 'anyOf', 'allOf']);
 
-/** Makes JSON Schemas of a contract's schemas: each whole in itself, without references. */
+/** Translates schemas of a contract into self-contained JSON Schemas without references. */
 export class SchemaTranslator {
   readonly #document: object;
 
@@ -22,7 +22,9 @@ export class SchemaTranslator {
     this.#document = document;
   }
 
-  /** What a reference within the contract names; anything else as it is. @throws Error when there is no such thing */
+  /**
+   * Resolves a reference within the contract; returns anything else unchanged. @throws Error for an unknown reference
+   */
   resolve<Value extends object>(value: Value | { readonly $ref: string }): Value {
     if (!('$ref' in value)) return value;
     const steps = value.$ref.replace(/^#\//, '').split('/');
@@ -51,8 +53,8 @@ export class SchemaTranslator {
   }
 
   /**
-   * The shape of an object, all parts of an `allOf` together.
-   * @throws Error when it is no object that says what it has
+   * The shape of an object, with all parts of an `allOf`.
+   * @throws Error when the schema is not an object with properties
    */
   shapeOf(schema: Schema): Shape {
     const { allOf = [], properties = {}, required = [], type } = this.resolve(schema) as ObjectSchema;
@@ -93,7 +95,7 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** In OpenAPI 3.0 a bound is exclusive by a switch, in JSON Schema by a name of its own. */
+/** In OpenAPI 3.0 a flag makes a bound exclusive; JSON Schema has a separate keyword. */
 function setBound(schema: Record<string, unknown>, exclusive: string, inclusive: string): void {
   if (typeof schema[exclusive] !== 'boolean') return;
   const isExclusive = schema[exclusive];

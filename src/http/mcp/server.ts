@@ -16,23 +16,24 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import type { HttpResponse } from '../transport/response.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
 
-const INSTRUCTIONS = `Latchkey sells and checks licences of desktop programs: developers have applications, applications have licence
-keys and users. Begin with list_applications: the other tools take its app_id. Find a user by find_users, then use its
+const INSTRUCTIONS = `Latchkey sells and checks licenses of desktop programs: developers have applications, and
+applications have license keys and users.
+Begin with list_applications: the other tools take its app_id. Find a user by find_users, then use its
 user_id. Lists come in pages: pass next_cursor as cursor. Where a tool takes idempotency_key, send a new one for each
 intended effect, and the same one when you call again. A failed call says what to do; do not repeat it unchanged.`;
 
 export { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 
-/** What a server of MCP is made of. */
+/** The parts of an MCP server. */
 export interface ServerParts {
   readonly version: string;
   readonly websiteUrl: string;
   readonly tools: readonly Tool[];
-  /** Calls a tool that there is. */
+  /** Calls an existing tool. */
   call(params: CallToolRequest['params']): Promise<CallToolResult>;
 }
 
-/** What a client may ask for. */
+/** The requests that the server supports. */
 const REQUESTS = {
   initialize: InitializeRequestSchema,
   ping: PingRequestSchema,
@@ -40,21 +41,21 @@ const REQUESTS = {
   'tools/call': CallToolRequestSchema,
 };
 
-// Of no use here, but a server would make one of its own for each request.
+// Unused, but a server would otherwise create its own for each request.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
 /**
- * Answers one message. Nothing is kept from one to the next, so that any node can answer any of them.
+ * Responds to one message. No state is kept between messages, so any node can process any of them.
  * @param url of the endpoint
- * @param protocolVersion the header that says which one the client has agreed to
+ * @param protocolVersion the header with the version that the client has agreed to
  */
-export async function answerMessage(
+export async function respondTo(
   message: JSONRPCMessage,
   url: string,
   protocolVersion: string | undefined,
   { version, websiteUrl, tools, call }: ServerParts,
 ): Promise<HttpResponse> {
-  // Left to itself, the server would call parameters that are not valid a failure of its own.
+  // The library would report invalid parameters as an internal error.
   const refused = invalidParams(message);
   if (refused) return refused;
   const server = new Server(

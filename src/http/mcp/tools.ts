@@ -1,41 +1,40 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { SchemaTranslator, type Schema, type Shape } from './schema.ts';
 
-/** Versions of the protocol that the endpoint speaks, the newest first. */
-/** The versions of the protocol that the library speaks. */
+/** The protocol versions that the library supports, newest first. */
 export const protocolVersions = async (): Promise<readonly string[]> =>
   (await import('@modelcontextprotocol/sdk/types.js')).SUPPORTED_PROTOCOL_VERSIONS;
 
 /** Where an argument of a tool goes in the request to its operation. */
 export type Place = 'path' | 'query' | 'body' | 'key';
 
-/** An operation of the contract as agents call it: one that is marked `x-mcp-tool`. */
+/** An operation of the contract that is marked `x-mcp-tool`, as agents call it. */
 export interface ContractTool {
-  /** As agents see it. */
+  /** As listed to agents. */
   readonly tool: Tool;
   readonly operationId: string;
   /** In upper case. */
   readonly method: string;
-  /** With `{app_id}` in it. */
+  /** With parameters such as `{app_id}`. */
   readonly path: string;
-  /** What a token must be allowed to do for it, beyond MCP itself. */
+  /** The scopes that a token needs for it, besides the scope of MCP. */
   readonly scopes: readonly string[];
   /** Its arguments in the contract's order. */
   readonly places: ReadonlyMap<string, Place>;
   readonly hasBody: boolean;
 }
 
-/** The mark of an operation that is a tool. */
+/** The `x-mcp-tool` extension of an operation. */
 interface Mark {
-  /** What agents call it. */
+  /** The name for agents. */
   readonly name: string;
-  /** What people see. */
+  /** The name for people. */
   readonly title: string;
-  /** Whether it changes nothing. */
+  /** Whether it only reads. */
   readonly read_only: boolean;
-  /** Whether it takes something away. */
+  /** Whether it deletes or revokes something. */
   readonly destructive: boolean;
-  /** Whether the same call again changes nothing more. */
+  /** Whether repeating the same call changes nothing more. */
   readonly idempotent: boolean;
 }
 
@@ -62,7 +61,7 @@ interface Parameter {
   readonly example?: unknown;
 }
 
-/** What is read of a contract. */
+/** The parts of a contract that are read here. */
 export interface ContractDocument {
   readonly info: { readonly version: string };
   readonly paths?: object;
@@ -76,12 +75,12 @@ const KEY_HEADER = 'idempotency-key';
 /** The argument that becomes the header `Idempotency-Key`. */
 export const KEY_ARGUMENT = 'idempotency_key';
 const KEY_DESCRIPTION =
-  'Makes the call safe to repeat: within 24 hours the same arguments with the same key have one effect and get the same ' +
-  'result. Choose a new one, such as a UUID, for each intended effect.';
+  'Makes the call safe to repeat: within 24 hours the same arguments with the same key have one effect and get the ' +
+  'same result. Choose a new one, such as a UUID, for each intended effect.';
 
 /**
  * The tools of a contract, in its order.
- * @throws Error naming the operation whose mark is not well-formed, or which cannot be a tool
+ * @throws Error naming the operation whose extension is malformed, or which cannot be a tool
  */
 export function toolsOf(document: Pick<ContractDocument, 'paths'>): readonly ContractTool[] {
   const translator = new SchemaTranslator(document);
@@ -93,7 +92,7 @@ export function toolsOf(document: Pick<ContractDocument, 'paths'>): readonly Con
       try {
         tools.push(toTool(translator, method, path, parameters, operation));
       } catch (cause) {
-        throw new Error(`${operation.operationId} is no tool: ${(cause as Error).message}`, { cause });
+        throw new Error(`${operation.operationId} cannot be a tool: ${(cause as Error).message}`, { cause });
       }
     }
   }
@@ -112,12 +111,12 @@ function toTool(
 ): ContractTool {
   const { operationId, 'x-scopes': scopes = [], 'x-mcp-tool': mark, requestBody } = operation;
   assertMark(mark!, method, scopes);
-  if (operation['x-signature'] === 'required') throw new Error('agents sign nothing');
+  if (operation['x-signature'] === 'required') throw new Error('agents cannot sign requests');
   const places = new Map<string, Place>();
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
   const add = (name: string, place: Place, schema: Schema, isRequired: boolean) => {
-    if (places.has(name)) throw new Error(`it has two arguments ${name}`);
+    if (places.has(name)) throw new Error(`two arguments are named ${name}`);
     places.set(name, place);
     properties[name] = schema;
     if (isRequired) required.push(name);
@@ -130,10 +129,10 @@ function toTool(
       add(name, place, schemaOf(translator, parameter), isRequired);
     } else if (name.toLowerCase() === KEY_HEADER) {
       add(KEY_ARGUMENT, 'key', { ...schemaOf(translator, parameter), description: KEY_DESCRIPTION }, false);
-    } else if (isRequired) throw new Error(`it demands the header ${name}`);
+    } else if (isRequired) throw new Error(`it requires the header ${name}`);
   }
   const body = requestBody?.content[JSON_TYPE]?.schema;
-  if (requestBody && !body) throw new Error('its body is no JSON');
+  if (requestBody && !body) throw new Error('its body is not JSON');
   const members = body && translator.shapeOf(body);
   for (const [name, schema] of Object.entries(members?.properties ?? {})) {
     add(name, 'body', schema, members!.required.includes(name));
@@ -151,7 +150,7 @@ function toTool(
         readOnlyHint: mark!.read_only,
         destructiveHint: mark!.destructive,
         idempotentHint: mark!.idempotent,
-        // All that a tool reaches is in this service.
+        // All data that a tool uses is in this service.
         openWorldHint: false,
       },
     },
@@ -166,7 +165,7 @@ function toTool(
 
 function assertMark(mark: Mark, method: string, scopes: readonly string[]): void {
   const unknown = Object.keys(mark).filter((key) => !['name', 'title', ...FLAGS].includes(key));
-  if (unknown.length > 0) throw new Error(`its mark has ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`unknown members: ${unknown.join(', ')}`);
   if (typeof mark.name !== 'string' || !NAME.test(mark.name) || mark.name.length > 64) {
     throw new Error('its name must be lower case words with underscores between them');
   }
@@ -176,10 +175,11 @@ function assertMark(mark: Mark, method: string, scopes: readonly string[]): void
   }
   const { read_only: readOnly, destructive, idempotent } = mark;
   if (readOnly && (destructive || !idempotent))
-    throw new Error('what changes nothing is idempotent and takes nothing away');
-  if (method === 'get' && !readOnly) throw new Error('a GET changes nothing');
-  if (method === 'delete' && !destructive) throw new Error('a DELETE takes something away');
-  if (readOnly && scopes.some((scope) => scope !== 'read')) throw new Error('who only reads needs only read');
+    throw new Error('a read-only tool must be idempotent and not destructive');
+  if (method === 'get' && !readOnly) throw new Error('a GET must be read-only');
+  if (method === 'delete' && !destructive) throw new Error('a DELETE must be destructive');
+  if (readOnly && scopes.some((scope) => scope !== 'read'))
+    throw new Error('a read-only tool needs only the scope read');
 }
 
 function schemaOf(translator: SchemaTranslator, { schema, description, example }: Parameter): Schema {
@@ -189,7 +189,7 @@ function schemaOf(translator: SchemaTranslator, { schema, description, example }
 
 function resultSchema({ responses }: MarkedOperation): Schema {
   const schema = (responses['200'] ?? responses['201'])?.content?.[JSON_TYPE]?.schema;
-  if (!schema) throw new Error('its response is no JSON');
+  if (!schema) throw new Error('its response is not JSON');
   return schema;
 }
 
@@ -197,7 +197,7 @@ function objectSchema({ properties, required }: Shape, more: object = {}) {
   return { type: 'object' as const, properties: { ...properties }, required: [...required], ...more };
 }
 
-/** The summary, and of the description what it begins with: the rest is for those who call by HTTP. */
+/** The summary and the first paragraph of the description: the rest is for HTTP clients. */
 function describe({ summary, description }: MarkedOperation): string {
   const [beginning = ''] = description.split(/\n\s*\n/);
   return `${summary}. ${beginning.replaceAll(/\s+/g, ' ').trim()}`;

@@ -10,7 +10,7 @@ import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const RESET_PATH = `${FORGOTTEN_PATH}/:token`;
 
-/** The addresses of these pages, with the methods that they take. */
+/** The paths of these pages, with their methods. */
 export const ACCOUNT_PATHS: Readonly<Record<string, readonly string[]>> = {
   [FORGOTTEN_PATH]: ['GET', 'POST'],
   [RESET_PATH]: ['GET', 'POST'],
@@ -23,15 +23,15 @@ export interface AccountPages {
   readonly clientOf: (request: IncomingMessage) => Client;
 }
 
-/** Where developers who have forgotten their password get a new one. */
+/** Where developers who have forgotten their password choose a new one. */
 export function createAccountPages({ passwords, limits, webUrl, clientOf }: AccountPages): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const form = takeForm(webUrl, (response) => {
-    const line = 'Forms of other sites are not taken here. Nothing has changed.';
-    send(response, 403, refusalPage('This came from elsewhere', line));
+    const line = 'This form was sent from another site. Nothing has changed.';
+    send(response, 403, refusalPage('Form not accepted', line));
   });
 
-  /** One window with the same requests to the API. @throws ApiError TOO_MANY_REQUESTS */
+  /** Shares its window with the same API requests. @throws ApiError TOO_MANY_REQUESTS */
   const count = (request: Request) => limits.assertRequestAllowed(['developers'], clientOf(request).address);
 
   router.get(FORGOTTEN_PATH, (_request, response) => send(response, 200, forgottenPage()));
@@ -39,12 +39,12 @@ export function createAccountPages({ passwords, limits, webUrl, clientOf }: Acco
   router.post(FORGOTTEN_PATH, form, async (request: Request, response: Response) => {
     const email = fieldOf(request, 'email').trim();
     if (!isMailAddress(email)) {
-      return send(response, 422, forgottenPage(email, 'Please type a mail address.'));
+      return send(response, 422, forgottenPage(email, 'Enter an email address.'));
     }
     await count(request);
     await passwords.requestReset(email, clientOf(request));
-    const line = `If you do not find it soon, look where your mail program puts what it does not trust. The link in it works for an hour.`;
-    send(response, 200, sayPage('good', 'A mail is on its way to you', line));
+    const line = 'If it does not arrive soon, check your spam folder. The link works for one hour.';
+    send(response, 200, sayPage('good', 'Check your email', line));
   });
 
   router.get(RESET_PATH, async (request: Request<{ token: string }>, response) => {
@@ -64,7 +64,7 @@ export function createAccountPages({ passwords, limits, webUrl, clientOf }: Acco
     }
     await count(request);
     await passwords.reset(token, password, fieldOf(request, 'end_access') === 'yes', clientOf(request));
-    const line = 'Go back to where you wanted to sign in, and sign in with the new one.';
+    const line = 'Return to the sign-in page, and sign in with the new password.';
     send(response, 200, sayPage('good', 'Your password is set', line));
   });
 
@@ -84,7 +84,7 @@ const onError: ErrorRequestHandler = (error, _request, response, next) => {
   if (error instanceof ApiError && error.code === 'INVALID_RESET_TOKEN') return over(response);
   if (error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS') {
     response.set('Retry-After', String(error.retryAfter));
-    const line = 'Too much was asked for, or too many people are waiting. Please try again later.';
+    const line = 'There are too many requests right now. Please try again later.';
     return send(response, error.status, refusalPage('Please wait a moment', line));
   }
   next(error);

@@ -9,7 +9,7 @@ import { refusalPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const VIEW_TOKEN = /^[\w-]{43}$/;
 
-/** The addresses of these pages, with the methods that they take. */
+/** The paths of these pages, with their methods. */
 export const AGENT_CLAIM_PATHS: Readonly<Record<string, readonly string[]>> = {
   '/agent/claim/:view': ['GET', 'POST'],
   '/agent/claim/:view/reject': ['POST'],
@@ -21,12 +21,15 @@ export interface AgentClaims {
   readonly clientOf: (request: IncomingMessage) => Client;
 }
 
-/** The page that a mailed link opens. Programs that follow the links of mails do nothing by it: only its forms do. */
+/**
+ * The pages behind an emailed link. Opening the link changes nothing, because programs follow links too: only the forms
+ * do.
+ */
 export function createAgentClaimPages({ page, webUrl, clientOf }: AgentClaims): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const form = takeForm(webUrl, (response) => {
-    const line = 'Forms of other sites are not taken here. Nothing has changed.';
-    send(response, 403, refusalPage('This came from elsewhere', line));
+    const line = 'This form was sent from another site. Nothing has changed.';
+    send(response, 403, refusalPage('Form not accepted', line));
   });
 
   router.param('view', (_request, response, next, view: string) => {
@@ -78,15 +81,15 @@ function send(response: Response, status: number, html: string): void {
 }
 
 function notFound(response: Response): void {
-  const line = 'Please check the address, and open the link of the last mail that you have got.';
-  send(response, 404, refusalPage('There is no such page', line));
+  const line = 'Check the address, and open the link in the latest email that you received.';
+  send(response, 404, refusalPage('Page not found', line));
 }
 
 const onError: ErrorRequestHandler = (error, _request, response, next) => {
   if (error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS') {
     response.set('Retry-After', String(error.retryAfter));
     const line =
-      'Too many attempts have failed, or too many people are waiting. Please try again in a minute.';
+      'There were too many failed attempts, or there are too many requests right now. Please try again in a minute.';
     return send(response, error.status, refusalPage('Please wait a moment', line));
   }
   next(error);

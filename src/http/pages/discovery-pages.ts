@@ -10,20 +10,20 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** What a page of another origin may send along, such as the protocol's version that clients of MCP name. */
+/** Headers that a page of another origin may send, such as the protocol version of MCP clients. */
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'GET, HEAD',
   'Access-Control-Allow-Headers': '*',
   'Access-Control-Max-Age': '86400',
 };
 
-/** What the published documents take. */
+/** The methods of the published documents. */
 export const DISCOVERY_METHODS = ['GET', 'OPTIONS'];
 
 /** The published documents. */
 export function createDiscoveryPages(discovery: Services['discovery']): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  // Whatever the answer will be, and for programs of any origin: nothing here is about whoever asks.
+  // On every response, and for pages of any origin: nothing here depends on the caller.
   router.all([...discovery.paths], (_request, response, next) => {
     response.set(openToOrigins('ETag'));
     next();
@@ -34,7 +34,7 @@ export function createDiscoveryPages(discovery: Services['discovery']): Router {
       const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
       response.set({ ...HEADERS, ETag: etag });
       if (isKnown(etag, request.headers['if-none-match'])) return void response.status(304).end();
-      // Express' own `set` gives JSON a charset, which it has not (RFC 8259, section 11).
+      // Express' own `set` adds a charset to JSON, which has no such parameter (RFC 8259, section 11).
       response.setHeader('Content-Type', mediaType);
       response.send(Buffer.from(text));
     });
@@ -46,8 +46,8 @@ export function createDiscoveryPages(discovery: Services['discovery']): Router {
 }
 
 /**
- * Whether the client has it (RFC 9110, section 13.1.2). Express takes `Cache-Control: no-cache` for a no, which `fetch` of
- * Node sends with every such question.
+ * Whether the client has the current version (RFC 9110, section 13.1.2). Express' own check fails on `Cache-Control:
+ * no-cache`, which Node's `fetch` sends with every conditional request.
  */
 function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
   const known = (ifNoneMatch ?? '').split(',').map((part) => part.trim().replace(/^W\//, ''));

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { readFormBody } from '../transport/request-body.ts';
 
-/** What a form of a few short fields needs, and no more. */
+/** Enough for a form of a few short fields. */
 const FORM_BYTES = 4096;
 const FORM_FIELDS = 10;
 
@@ -12,14 +12,14 @@ export const readForm: RequestHandler = async (request, _response, next) => {
 };
 
 /**
- * Takes forms of our own pages: what comes before whatever reads their fields.
- * @param refuse answers a form of another site
+ * Accepts the service's own forms. Runs before any handler that reads fields.
+ * @param refuse responds to a form of another site
  */
 export function takeForm(webUrl: () => string, refuse: (response: Response) => void): RequestHandler[] {
   return [refuseCrossSite(webUrl, refuse), readForm];
 }
 
-/** A field that was sent once; of anything else nothing. */
+/** The value of a field that was sent exactly once; empty otherwise. */
 export function fieldOf(request: Request, name: string): string {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';
@@ -33,9 +33,9 @@ function refuseCrossSite(webUrl: () => string, refuse: (response: Response) => v
 }
 
 /**
- * Whether a form is of another site. Browsers say in `Sec-Fetch-Site` where a form comes from, wherever they trust the
- * connection. Elsewhere `Origin` says it, or `null`, since these pages send no referrer: then only the secret address speaks
- * for the form.
+ * Whether a form was sent from another site. Over trusted connections, browsers send `Sec-Fetch-Site`. Elsewhere
+ * `Origin` has the site, or is `null`, since these pages send no referrer: then only the secret address protects the
+ * form.
  */
 export function isForeign(request: Request, webUrl: string): boolean {
   const site = request.get('sec-fetch-site');

@@ -4,7 +4,8 @@ import type { Services } from '../../services.ts';
 import type { Deprecated } from '../contract/deprecation.ts';
 
 const STYLE = `
-  :root { color-scheme: light dark; --ink: #1c2733; --soft: #5b6b7b; --line: #d8e0e8; --paper: #fbfcfd; --accent: #0b5fae; }
+  :root { color-scheme: light dark; --ink: #1c2733; --soft: #5b6b7b; --line: #d8e0e8; --paper: #fbfcfd;
+    --accent: #0b5fae; }
   @media (prefers-color-scheme: dark) {
     :root { --ink: #e6edf3; --soft: #9aa9b8; --line: #2c3947; --paper: #0f1620; --accent: #6db3f8; }
   }
@@ -49,7 +50,7 @@ export function errorIndexPage(codes: readonly ErrorCode[]): string {
   );
 }
 
-/** The operations that will be gone, and what takes over. */
+/** The deprecated operations and their replacements. */
 export function deprecationsPage(deprecated: readonly Deprecated[]): string {
   const rows = deprecated.map(
     ({ operationId, path, since, sunset, successorPath }) =>
@@ -59,7 +60,7 @@ export function deprecationsPage(deprecated: readonly Deprecated[]): string {
   return page(
     'Deprecations',
     `<p class="soft"><a href="/">Latchkey</a></p><h1>Deprecations</h1>
-    <p>A deprecated operation works as before until its sunset, 365 days later. Its answers carry the headers
+    <p>A deprecated operation works as before until its sunset, 365 days later. Its responses have the headers
     <code>Deprecation</code>, <code>Sunset</code> and <code>Link</code>.</p>
     <table><thead><tr><th>Operation</th><th>Deprecated</th><th>Sunset</th><th>Use instead</th></tr></thead>
     <tbody>${rows.join('')}</tbody></table>`,
@@ -70,18 +71,18 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** What a person sees who opens the service's address. */
+/** The page at the root of the service. */
 export function homePage(): string {
   return page(
     'Latchkey',
     `<h1>Latchkey</h1>
     <p>Licensing and authentication for desktop and native applications.</p>
     <dl>
-      <dt>The contract</dt><dd><a href="/openapi.json">openapi.json</a>, OpenAPI 3.0.3: generate a client from it</dd>
+      <dt>API reference</dt><dd><a href="/openapi.json">openapi.json</a>, OpenAPI 3.0.3: generate a client from it</dd>
       <dt>For agents</dt><dd><a href="/llms.txt">llms.txt</a>, an overview; <a href="/auth.md">auth.md</a>, how to get
       credentials; <a href="/.well-known/agent-skills/auth/SKILL.md">SKILL.md</a>, the same step by step</dd>
       <dt>Errors</dt><dd><a href="/errors">every code, and what to do about it</a></dd>
-      <dt>Deprecations</dt><dd><a href="/deprecations">what will be gone, when, and what takes over</a></dd>
+      <dt>Deprecations</dt><dd><a href="/deprecations">what will be removed, when, and what replaces it</a></dd>
       <dt>Health</dt><dd><a href="/health">whether the service is operational</a></dd>
     </dl>`,
   );
@@ -90,15 +91,15 @@ export function homePage(): string {
 type CheckoutState = NonNullable<Awaited<ReturnType<Services['checkouts']['stateOf']>>>;
 
 const CHECKOUT_STATES: Readonly<Record<CheckoutState['status'], string>> = {
-  open: 'This has not been paid yet.',
+  open: 'This purchase has not been paid yet.',
   processing:
-    'The payment is on its way: your bank takes its time. It is granted as soon as the money has arrived.',
-  paid: 'Thank you. It has been paid, and what you have bought is yours.',
-  failed: 'The payment did not succeed. Nothing was taken.',
-  expired: 'This was not paid in time. Start again to buy it.',
+    'Your bank is processing the payment. You get your purchase as soon as the payment is complete.',
+  paid: 'Thank you. The payment is complete, and your purchase is active.',
+  failed: 'The payment failed. You were not charged.',
+  expired: 'The purchase expired before it was paid. Start again to buy it.',
 };
 
-/** Where a payer comes back to who was sent nowhere else. */
+/** The page to which a payer returns if the checkout names no other. */
 export function checkoutStatePage({ planName, status }: CheckoutState): string {
   return page(
     'Checkout',
@@ -121,7 +122,7 @@ function page(title: string, body: string): string {
 `;
 }
 
-/** Text as it stands in HTML, in attributes too where they are in double quotes. */
+/** Escapes text for HTML, including attributes in double quotes. */
 export function escape(text: string): string {
   return text
     .replaceAll('&', '&amp;')

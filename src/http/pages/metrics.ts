@@ -6,16 +6,16 @@ import { isSameSecret } from '../../platform/constant-time.ts';
 import type { Services } from '../../services.ts';
 import { bearerToken } from '../transport/bearer.ts';
 
-/** What proxies add. */
+/** Headers that proxies add. */
 const FORWARDED =
   /^(forwarded|via|x-(original-)?forwarded-.*|x-real-ip|(x-|true-|cf-)?(client|connecting)-ip)$/;
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 
 /**
- * Answers a scrape of Prometheus.
- * @param options.token the bearer token that is demanded. Without one only this machine gets an answer, and only as long as
- *   nothing points to a proxy: to everybody else the address does not exist
- * @param options.isPublic the configuration speaks of a proxy in front
+ * Responds to a scrape of Prometheus.
+ * @param options.token the bearer token that is required. Without one, only requests from this machine get a response,
+ * and only while nothing indicates a proxy; to all others the path does not exist
+ * @param options.isPublic whether the configuration names a proxy in front
  */
 export function createMetricsPage(
   { metrics }: Services,

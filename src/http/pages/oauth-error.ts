@@ -4,7 +4,7 @@ import { oauthPage, oauthPageHeaders } from './oauth-html.ts';
 import { OAUTH_FOR_PROGRAMS } from './oauth-paths.ts';
 import type { HttpResponse } from '../transport/response.ts';
 
-/** An error of ours in the words of OAuth. */
+/** An error of the service in OAuth terms. */
 export interface OAuthFault {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,13 +12,16 @@ export interface OAuthFault {
   readonly description: string;
 }
 
-/** Translates an error for a client of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2). @param path of the request */
+/**
+ * Translates an error for a client of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2).
+ * @param path of the request
+ */
 export function oauthFault({ status, retryAfter, detail }: ApiError, path: string): OAuthFault {
   return {
     status,
     headers: {
       'Cache-Control': 'no-store',
-      // The request may have failed before the library saw it, which otherwise sets these headers.
+      // The library, which otherwise sets these headers, may not have seen the request.
       ...(OAUTH_FOR_PROGRAMS.includes(path) && openToOrigins()),
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
     },
@@ -27,7 +30,7 @@ export function oauthFault({ status, retryAfter, detail }: ApiError, path: strin
   };
 }
 
-/** The response to an error at an address of the authorization server: JSON for programs, a page for people. */
+/** The response to an error of the authorization server: JSON for programs, a page for people. */
 export function oauthErrorResponse(apiError: ApiError, path: string): HttpResponse {
   const { status, headers, error, description } = oauthFault(apiError, path);
   if (OAUTH_FOR_PROGRAMS.includes(path)) {

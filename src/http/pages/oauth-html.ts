@@ -6,27 +6,27 @@ import { escape } from './html.ts';
 import { OAUTH_STYLE } from './oauth-style.ts';
 import { badge } from './payment-parts.ts';
 
-/** What the authorization server wants to be shown. */
+/** A page that the authorization server shows. */
 export type OAuthPage = NonNullable<Awaited<ReturnType<Services['authorizationServer']['interaction']>>>;
 type ShownClient = Extract<OAuthPage, { kind: 'consent' }>['client'];
 type ReturnLink = Extract<OAuthPage, { kind: 'refused' }>['back'];
 
-/** The one style sheet that the policy of these pages lets in. */
+/** The only style sheet that the policy of these pages allows. */
 const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;
 
 /** What each scope lets a client do. */
 const SCOPES: Readonly<Record<string, string>> = {
   openid: 'Know which account is yours',
   profile: 'See your name',
-  email: 'See your e-mail address',
-  offline_access: 'Go on while you are away',
-  read: 'Look at your applications, users, licences and statistics',
-  write: 'Change your applications, users and licences, and make licence keys',
+  email: 'See your email address',
+  offline_access: 'Keep access while you are offline',
+  read: 'See your applications, users, licenses and statistics',
+  write: 'Change your applications, users and licenses, and create license keys',
   'auth:dev': 'Manage your account: its tokens, secrets, resellers, webhooks and audit log',
   'agent:register': 'Register agents',
-  'agent:execute': 'Use the tools that are made for agents',
+  'agent:execute': 'Use the tools for agents',
 };
-/** What should be thought over. */
+/** Scopes that are shown with a warning. */
 const GRAVE = ['write', 'auth:dev'];
 
 /** A page of the authorization server. */
@@ -42,12 +42,12 @@ export function oauthPage(page: OAuthPage): string {
       return deviceConfirmPage(page);
     case 'device-done':
       return said('good', 'Your device is connected', [
-        `${page.clientName} can go on. You can close this page.`,
+        `${page.clientName} can continue. You can close this page.`,
       ]);
     case 'device-over':
       return page.reason === 'aborted'
-        ? said('bad', 'Nothing was allowed', ['The device was not connected. You can close this page.'])
-        : said('bad', 'This did not work', ['Please begin again at the device.']);
+        ? said('bad', 'Access was not allowed', ['The device is not connected. You can close this page.'])
+        : said('bad', 'Something went wrong', ['Please start again on the device.']);
     case 'logout':
       return logoutPage(page);
     case 'logged-out':
@@ -55,14 +55,14 @@ export function oauthPage(page: OAuthPage): string {
         more: page.back && returnLink(page.back),
       });
     case 'refused':
-      return said('bad', 'This cannot go on', [page.description ?? 'The request was not understood.'], {
+      return said('bad', 'Something went wrong', [page.description ?? 'The request was not understood.'], {
         code: page.error,
         more: returnLink(page.back),
       });
     case 'error':
       return said(
         'bad',
-        'This cannot go on',
+        'Something went wrong',
         [
           page.description ?? 'The request was not understood.',
           'Please go back to where you came from and try again.',
@@ -72,7 +72,7 @@ export function oauthPage(page: OAuthPage): string {
   }
 }
 
-/** Where a form of a page may lead to, beside our own pages: browsers apply the policy to redirects after a form too. */
+/** Where a form of a page may lead, besides this service: browsers apply the policy to redirects after a form too. */
 function formTargets(page: OAuthPage): string[] {
   const target =
     'redirectUri' in page ? page.redirectUri : 'back' in page ? page.back?.redirectUri : undefined;
@@ -80,12 +80,14 @@ function formTargets(page: OAuthPage): string[] {
   return source === undefined ? [] : [source];
 }
 
-/** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame, and nobody keeps them. */
+/** Strict headers for pages with forms: no scripts, no external resources, no framing, no caching. */
 export function oauthPageHeaders(page: OAuthPage): Record<string, string> {
   const targets = ["'self'", ...formTargets(page)].join(' ');
   return {
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; style-src '${OAUTH_STYLE_HASH}'; base-uri 'none'; form-action ${targets}; frame-ancestors 'none'`,
+    'Content-Security-Policy':
+      `default-src 'none'; style-src '${OAUTH_STYLE_HASH}'; base-uri 'none'; ` +
+      `form-action ${targets}; frame-ancestors 'none'`,
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
@@ -97,13 +99,15 @@ function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { 
   return page(
     'Sign in',
     `<h1>Sign in</h1>
-    <p class="soft">to go on to <strong>${escape(client.name)}</strong>${destination(redirectUri)}</p>
+    <p class="soft">to continue to <strong>${escape(client.name)}</strong>${destination(redirectUri)}</p>
     ${alert === undefined ? '' : `<p class="alert" role="alert">${escape(alert)}</p>`}
     <form method="post">
-      <div class="field"><label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${escape(email)}"${email === '' ? ' autofocus' : ''}></div>
+      <div class="field"><label for="email">Email address</label>
+        <input id="email" name="email" type="email" autocomplete="username" required maxlength="254"
+          value="${escape(email)}"${email === '' ? ' autofocus' : ''}></div>
       <div class="field"><label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128"${email === '' ? '' : ' autofocus'}></div>
+        <input id="password" name="password" type="password" autocomplete="current-password" required
+          maxlength="128"${email === '' ? '' : ' autofocus'}></div>
       <div class="choices">
         <button class="button" name="action" value="sign-in">Sign in</button>
         <button class="button plain" name="action" value="deny" formnovalidate>Cancel</button>
@@ -124,9 +128,10 @@ function consentPage(consent: Extract<OAuthPage, { kind: 'consent' }>): string {
     `<h1>Allow ${escape(client.name)} to act for you?</h1>
     <p class="soft">You are signed in as <strong>${escape(email)}</strong>.</p>
     ${factsOf(client, redirectUri)}
-    <h2>It could then</h2>
-    <ul class="asks">${items.join('')}</ul>
-    <p class="note">${place === undefined ? '' : `Either choice takes you to <strong>${escape(place)}</strong>. `}Allow this only if you started it yourself. You can revoke it at any time.</p>
+    <h2>It will be able to</h2>
+    <ul class="scopes">${items.join('')}</ul>
+    <p class="note">${place === undefined ? '' : `Either choice takes you to <strong>${escape(place)}</strong>. `}
+    Allow this only if you started it yourself. You can revoke it at any time.</p>
     <form method="post" class="choices">
       <button class="button" name="action" value="allow">Allow</button>
       <button class="button plain" name="action" value="deny">Do not allow</button>
@@ -143,7 +148,9 @@ function deviceCodePage({ xsrf, userCode, alert }: Extract<OAuthPage, { kind: 'd
     <form method="post" action="/oauth/device">
       <input type="hidden" name="xsrf" value="${escape(xsrf)}">
       <div class="field"><label for="user_code">Code</label>
-        <input class="code-field" id="user_code" name="user_code" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20" placeholder="XXXX-XXXX" value="${escape(userCode)}" autofocus></div>
+        <input class="code-field" id="user_code" name="user_code" autocomplete="off" autocapitalize="characters"
+          spellcheck="false" required maxlength="20" placeholder="XXXX-XXXX" value="${escape(userCode)}"
+          autofocus></div>
       <div class="choices"><button class="button">Continue</button></div>
     </form>`,
   );
@@ -151,16 +158,18 @@ function deviceCodePage({ xsrf, userCode, alert }: Extract<OAuthPage, { kind: 'd
 
 function deviceConfirmPage(confirm: Extract<OAuthPage, { kind: 'device-confirm' }>): string {
   const { xsrf, userCode, shownCode, clientName, address } = confirm;
+  const from = address === undefined ? '' : ` from the address ${escape(address)}`;
   return page(
     'Confirm the device',
     `<h1>Is this your device?</h1>
-    <p class="soft"><strong>${escape(clientName)}</strong> asks to be connected${address === undefined ? '' : `, from the address ${escape(address)}`}. It must show this code:</p>
+    <p class="soft"><strong>${escape(clientName)}</strong> wants to connect${from}. The device must show this code:</p>
     <strong class="code">${escape(shownCode)}</strong>
-    <p class="note">Whoever has sent you this code can act for you afterwards. Go on only if you have the device before you.</p>
+    <p class="note">If someone sent you this code, they could act for you. Continue only if the device is in front of
+    you.</p>
     <form method="post" action="/oauth/device" class="choices">
       <input type="hidden" name="xsrf" value="${escape(xsrf)}">
       <input type="hidden" name="user_code" value="${escape(userCode)}">
-      <button class="button" name="confirm" value="yes">Yes, go on</button>
+      <button class="button" name="confirm" value="yes">Yes, continue</button>
       <button class="button plain" name="abort" value="yes">No</button>
     </form>`,
   );
@@ -171,7 +180,8 @@ function logoutPage({ xsrf, clientName, redirectUri }: Extract<OAuthPage, { kind
   return page(
     'Sign out',
     `<h1>Sign out?</h1>
-    <p class="soft">${clientName === undefined ? '' : `<strong>${escape(clientName)}</strong> asks for it. `}What you have let programs do stays allowed.</p>
+    <p class="soft">${clientName === undefined ? '' : `<strong>${escape(clientName)}</strong> requests it. `}
+    Programs that you have allowed to act for you keep their access.</p>
     ${place === undefined ? '' : `<p class="note">Either choice takes you to <strong>${escape(place)}</strong>.</p>`}
     <form method="post" action="/oauth/logout/confirm" class="choices">
       <input type="hidden" name="xsrf" value="${escape(xsrf)}">
@@ -181,7 +191,7 @@ function logoutPage({ xsrf, clientName, redirectUri }: Extract<OAuthPage, { kind
   );
 }
 
-/** What people should know of a program before they decide, by what the program cannot choose. */
+/** Facts about a program for the user's decision, none of which the program chooses. */
 function factsOf({ owner, isTrusted }: ShownClient, redirectUri: string | undefined): string {
   const place = placeOf(redirectUri ?? '') ?? 'the device that shows your code';
   const registered =
@@ -194,7 +204,8 @@ function factsOf({ owner, isTrusted }: ShownClient, redirectUri: string | undefi
           : `the account ${owner.developerId}`;
   const warning = isTrusted
     ? ''
-    : '<p class="alert">The operator of this service has not checked this program. Its name is its own choice, and anyone can register a program.</p>';
+    : `<p class="alert">The operator of this service has not verified this program. Anyone can register a program,
+    and choose any name for it.</p>`;
   const checked = isTrusted ? '<div><dt>Checked by</dt><dd>the operator of this service</dd></div>' : '';
   return `${warning}
     <dl class="lines facts">
@@ -203,18 +214,20 @@ function factsOf({ owner, isTrusted }: ShownClient, redirectUri: string | undefi
     </dl>`;
 }
 
-/** The way back to a client, with its destination: the user goes there only by a click. */
+/** The link back to a client, with its destination: users go there only by a click. */
 function returnLink({ redirectUri, fields }: ReturnLink): string {
   const place = placeOf(redirectUri);
   if (place === undefined || policySource(redirectUri) === undefined) return '';
-  const note = `<p class="note">A program sent you here. The way back leads to <strong>${escape(place)}</strong>, which the operator of this service has not checked. Continue only if you know it.</p>`;
+  const note = `<p class="note">A program sent you here. The link leads back to <strong>${escape(place)}</strong>, which
+    the operator of this service has not verified. Continue only if you know it.</p>`;
   const label = `Continue to ${escape(place)}`;
   if (!fields)
     return `${note}<p class="choices"><a class="button plain" href="${escape(redirectUri)}">${label}</a></p>`;
   const inputs = Object.entries(fields).map(
     ([name, value]) => `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`,
   );
-  return `${note}<form method="post" action="${escape(redirectUri)}" class="choices">${inputs.join('')}<button class="button plain">${label}</button></form>`;
+  return `${note}<form method="post" action="${escape(redirectUri)}" class="choices">${inputs.join('')}
+    <button class="button plain">${label}</button></form>`;
 }
 
 function destination(redirectUri: string | undefined): string {
@@ -222,7 +235,7 @@ function destination(redirectUri: string | undefined): string {
   return place === undefined ? '' : ` (${escape(place)})`;
 }
 
-/** A page that says one thing. @param more HTML that follows it */
+/** A page with one message. @param more HTML that follows it */
 function said(
   kind: 'good' | 'bad',
   title: string,

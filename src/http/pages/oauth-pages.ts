@@ -14,20 +14,20 @@ import { INTERACTION_PATH, OAUTH_PATHS } from './oauth-paths.ts';
 type InteractionRequest = Parameters<Services['authorizationServer']['interaction']>[0];
 type Surface = Parameters<Services['authorizationServer']['handle']>[2];
 
-/** What this module answers itself. */
+/** Paths that this module handles itself. */
 const OWN: readonly string[] = ['/oauth/userinfo', INTERACTION_PATH];
-/** Forms that people send. */
+/** Forms for people. */
 const FORMS: readonly string[] = ['/oauth/device', '/oauth/logout/confirm', INTERACTION_PATH];
 
 export interface OAuthDependencies extends Pick<Services, 'authorizationServer' | 'addresses'> {
   readonly clientOf: (request: IncomingMessage) => Client;
-  /** Logs a failure. @returns what to answer */
+  /** Logs a failure. @returns the error to respond with */
   readonly recordFailure: (error: unknown, requestId: string) => ApiError;
   /** Logs an error that refuses a sign-in. */
   readonly logRefusedLogin: (error: unknown, requestId: string) => void;
 }
 
-/** The addresses of the authorization server: programs are answered as OAuth has it, people by pages. */
+/** The endpoints of the authorization server. Programs get OAuth responses, people get pages. */
 export function createOAuthPages(deps: OAuthDependencies): Router {
   const { authorizationServer, addresses, clientOf, recordFailure, logRefusedLogin } = deps;
   const router = Router({ caseSensitive: true, strict: true });
@@ -42,7 +42,7 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
 
   const refuseCrossSite: RequestHandler = (request, response, next) => {
     if (request.method !== 'POST' || !isForeign(request, addresses.issuer())) return next();
-    const description = 'Forms of other sites are not taken here.';
+    const description = 'This form was sent from another site.';
     send(response, 403, { kind: 'error', error: 'invalid_request', description });
   };
   for (const path of FORMS) router.all(path, refuseCrossSite);
@@ -53,7 +53,7 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     next();
   });
 
-  // Programs in a browser register themselves too; nothing that they are told depends on who is signed in.
+  // Programs in a browser register themselves too; these responses do not depend on who is signed in.
   router.all(['/oauth/register', '/oauth/userinfo'], (request, response, next) => {
     response.set(openToOrigins());
     if (request.method !== 'OPTIONS') return next();

@@ -1,7 +1,7 @@
 /** The pages on which people sign in to a client and allow it to act for them. */
 export const INTERACTION_PATH = '/oauth/interaction/:uid';
 
-/** The addresses of the authorization server, with the methods that they take. */
+/** The paths of the authorization server, with their methods. */
 export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
   '/oauth/authorize': ['GET'],
   '/oauth/authorize/:uid': ['GET'],
@@ -20,7 +20,10 @@ export const OAUTH_PATHS: Readonly<Record<string, readonly string[]>> = {
   '/.well-known/jwks.json': ['GET', 'OPTIONS'],
 };
 
-/** What programs ask, those in browsers too: their errors are JSON (RFC 6749, section 5.2), those of the others pages. */
+/**
+ * Endpoints for programs, including those in browsers: their errors are JSON (RFC 6749, section 5.2), those of the
+ * others are pages.
+ */
 export const OAUTH_FOR_PROGRAMS = Object.keys(OAUTH_PATHS).filter((path) =>
   OAUTH_PATHS[path]!.includes('OPTIONS'),
 );

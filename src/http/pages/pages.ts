@@ -13,7 +13,7 @@ import { ACCOUNT_PATHS, createAccountPages, type AccountPages } from './account-
 import { AGENT_CLAIM_PATHS, createAgentClaimPages, type AgentClaims } from './agent-claim-pages.ts';
 import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
 
-/** Pages are ours alone: no script, nothing from elsewhere, in nobody's frame. */
+/** Strict headers: no scripts, no external resources, no framing. */
 const PAGE_HEADERS = {
   'Cache-Control': 'public, max-age=300',
   'Content-Security-Policy':
@@ -22,7 +22,7 @@ const PAGE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** What a program finds that begins at the home page (RFC 8288, RFC 8631). */
+/** The links that a program finds at the home page (RFC 8288, RFC 8631). */
 const HOME_LINKS = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</auth.md>; rel="service-doc"; type="text/markdown"',
@@ -31,7 +31,7 @@ const HOME_LINKS = [
 
 const PLAIN_PATHS = ['/', '/errors', '/errors/:slug', '/deprecations', '/checkout/:id', '/metrics'];
 
-/** Every route of a page that any installation serves. */
+/** The routes of all pages that any installation serves. */
 export const PAGE_ROUTES: readonly string[] = [
   ...PLAIN_PATHS,
   ...[OAUTH_PATHS, PAYMENT_PATHS, ACCOUNT_PATHS, AGENT_CLAIM_PATHS].flatMap((paths) => Object.keys(paths)),
@@ -41,17 +41,17 @@ interface Dependencies {
   readonly discovery: Services['discovery'];
   readonly deprecations: readonly Deprecated[];
   readonly checkouts: Pick<Services['checkouts'], 'stateOf'>;
-  /** Answers `/metrics`. */
+  /** Responds to `/metrics`. */
   readonly metrics: RequestHandler;
-  /** Where purchases are paid: the embedded test processor's; undefined where payments go through another one. */
+  /** The payment page of the embedded test processor; undefined with another processor. */
   readonly checkoutPage?: CheckoutPage | undefined;
-  /** The authorization server, where there is one. */
+  /** The authorization server, if there is one. */
   readonly oauth?: OAuthDependencies | undefined;
-  /** Where people confirm agents; undefined where nobody does. */
+  /** Where people confirm agents; undefined if no one does. */
   readonly agentClaims?: AgentClaims | undefined;
-  /** Where people get a new password; undefined where nobody does. */
+  /** Where people get a new password; undefined if no one does. */
   readonly account?: AccountPages | undefined;
-  /** Answers what is not found or fails. */
+  /** Responds to requests that match no page or fail. */
   readonly onError: ErrorRequestHandler;
 }
 

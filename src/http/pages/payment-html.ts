@@ -20,13 +20,13 @@ import {
 
 /** What the form shows besides the purchase. */
 export interface FormState {
-  /** What was typed; never the number and the security code. */
+  /** The submitted values; never the number and the security code. */
   readonly typed?: Pick<CardForm, 'name' | 'expiry'>;
   readonly faults?: CardFaults;
   readonly declined?: string;
 }
 
-/** Where the payer types his card. */
+/** The form for the card. */
 export function payPage(view: CheckoutView, state: FormState = {}): string {
   const { typed, faults = {}, declined } = state;
   const count = Object.keys(faults).length;
@@ -36,9 +36,11 @@ export function payPage(view: CheckoutView, state: FormState = {}): string {
   const field = (name: keyof CardForm, label: string, attributes: string, value = '') => {
     const { marks, text } = faultOf(name, faults[name]);
     return `<div class="field"><label for="${name}">${label}</label>
-      <input id="${name}" name="${name}" type="text" required ${attributes} value="${escape(value)}"${marks}${wrong !== undefined && name === first ? ' autofocus' : ''}>
+      <input id="${name}" name="${name}" type="text" required ${attributes}
+      value="${escape(value)}"${marks}${wrong !== undefined && name === first ? ' autofocus' : ''}>
       ${text}</div>`;
   };
+  const digits = (mostLength: number) => `inputmode="numeric" maxlength="${mostLength}"`;
   const amount = money(view.amountMinor, view.currency);
   return paymentPage(
     `${wrong === undefined ? '' : 'Error: '}Pay ${amount}`,
@@ -49,10 +51,10 @@ export function payPage(view: CheckoutView, state: FormState = {}): string {
         ${wrong === undefined ? '' : `<p class="alert" role="alert">${escape(wrong)}</p>`}
         <form method="post" action="/pay/${escape(view.sessionRef)}" novalidate>
           ${field('name', 'Name on card', 'autocomplete="cc-name" maxlength="200"', typed?.name)}
-          ${field('number', 'Card number', 'autocomplete="cc-number" inputmode="numeric" maxlength="30" placeholder="4242 4242 4242 4242"')}
+          ${field('number', 'Card number', `autocomplete="cc-number" ${digits(30)} placeholder="4242 4242 4242 4242"`)}
           <div class="pair">
-            ${field('expiry', 'Expires', 'autocomplete="cc-exp" inputmode="numeric" maxlength="12" placeholder="MM / YY"', typed?.expiry)}
-            ${field('cvc', 'Security code', 'autocomplete="cc-csc" inputmode="numeric" maxlength="8" placeholder="CVC"')}
+            ${field('expiry', 'Expires', `autocomplete="cc-exp" ${digits(12)} placeholder="MM / YY"`, typed?.expiry)}
+            ${field('cvc', 'Security code', `autocomplete="cc-csc" ${digits(8)} placeholder="CVC"`)}
           </div>
           <div class="actions"><button class="button" type="submit">Pay ${escape(amount)}</button></div>
         </form>
@@ -66,7 +68,8 @@ function summary(view: CheckoutView): string {
   const amount = escape(money(view.amountMinor, view.currency));
   const period = view.recurring && PERIODS[view.recurring];
   return `<div class="summary">
-    <a class="back" href="${linkTo(view.cancelUrl)}" rel="noreferrer"><span aria-hidden="true">←</span> Cancel, back to ${hostOf(view.cancelUrl)}</a>
+    <a class="back" href="${linkTo(view.cancelUrl)}" rel="noreferrer"><span aria-hidden="true">←</span>
+      Cancel, back to ${hostOf(view.cancelUrl)}</a>
     <h1><span class="product">${escape(view.productName)}</span>
       <span class="price">${amount}${period ? ` <span class="period">${period.each}</span>` : ''}</span></h1>
     <dl class="lines">
@@ -83,18 +86,18 @@ function testCards(): string {
       `<li><code>${number.replace(/(.{4})(?=.)/g, '$1 ')}</code> <span class="soft">${words}</span></li>`,
   );
   return `<details class="test-cards" open><summary>Test cards</summary><ul>${items.join('')}</ul>
-    <p class="small soft">With any name, any month to come and any 3 digits. Do not type a real card.</p></details>`;
+    <p class="small soft">Use any name, any future month and any 3 digits. Do not enter a real card.</p></details>`;
 }
 
-/** Where the payer's bank asks him whether it is he who pays. */
+/** The page on which the payer's bank requests an approval. */
 export function bankPage(view: CheckoutView): string {
   const amount = escape(money(view.amountMinor, view.currency));
   return paymentPage(
     'Confirm with your bank',
     `<main class="narrow"><div class="card bank">
       <p class="small soft">Test Bank</p>
-      <h1>Is it you who pays?</h1>
-      <p>A payment with your card needs your approval.</p>
+      <h1>Approve this payment?</h1>
+      <p>This card payment needs your approval.</p>
       <dl class="lines">
         <div><dt>For</dt><dd>${escape(view.productName)}</dd></div>
         <div class="total"><dt>Amount</dt><dd>${amount}</dd></div>
@@ -107,29 +110,26 @@ export function bankPage(view: CheckoutView): string {
   );
 }
 
-/** What the payer sees when the page has done its work: what was paid, or why nothing was. */
+/** The page after a payment: what was paid, or why nothing was. */
 export function receiptPage(view: ReceiptView): string {
   if (view.state === 'paid') return paidPage(view);
   if (view.state === 'processing') {
     return outcome(
       'wait',
-      'Your bank is working on it',
+      'Your bank is processing the payment',
       [
-        `The payment of ${money(view.amountMinor, view.currency)} is under way. That takes about 30 seconds; you need not wait here.`,
+        `The payment of ${money(view.amountMinor, view.currency)} takes about 30 seconds. You need not wait here.`,
       ],
       `<a class="button" href="/pay/${escape(view.sessionRef)}/receipt">Check again</a>
-      <a class="button plain" href="${linkTo(view.successUrl)}" rel="noreferrer">Continue to ${hostOf(view.successUrl)}</a>`,
+      <a class="button plain" href="${linkTo(view.successUrl)}" rel="noreferrer">
+        Continue to ${hostOf(view.successUrl)}</a>`,
     );
   }
-  const back = `<a class="button" href="${linkTo(view.cancelUrl)}" rel="noreferrer">Back to ${hostOf(view.cancelUrl)}</a>`;
+  const cancelHref = linkTo(view.cancelUrl);
+  const back = `<a class="button" href="${cancelHref}" rel="noreferrer">Back to ${hostOf(view.cancelUrl)}</a>`;
   return view.state === 'failed'
-    ? outcome('bad', 'The payment failed', ['Your bank did not pay. Nothing was taken.'], back)
-    : outcome(
-        'bad',
-        'This page has expired',
-        ['Nothing was taken. Please begin again where you came from.'],
-        back,
-      );
+    ? outcome('bad', 'The payment failed', ['Your bank declined it. You were not charged.'], back)
+    : outcome('bad', 'This page has expired', ['You were not charged. Please start again.'], back);
 }
 
 function paidPage(view: ReceiptView): string {
@@ -145,14 +145,15 @@ function paidPage(view: ReceiptView): string {
     `<main class="narrow"><div class="card">
       ${badge('good')}
       <h1>Thank you: ${amount(view.amountMinor)} paid</h1>
-      <p class="soft">A test: no money was moved.</p>
+      <p class="soft">This is a test. No money was moved.</p>
       <dl class="lines">
         <div><dt>For</dt><dd>${escape(subscription?.productName ?? view.productName)}</dd></div>
         <div><dt>Bought by</dt><dd>${escape(view.email)}</dd></div>
         ${subscription ? `<div><dt>Subscription</dt><dd>${subscriptionText(view)}</dd></div>` : ''}
         ${rows.join('')}
       </dl>
-      <div class="actions"><a class="button" href="${linkTo(view.successUrl)}" rel="noreferrer">Continue to ${hostOf(view.successUrl)}</a></div>
+      <div class="actions"><a class="button" href="${linkTo(view.successUrl)}" rel="noreferrer">
+        Continue to ${hostOf(view.successUrl)}</a></div>
     </div>${tools(view)}</main>`,
   );
 }
@@ -163,7 +164,7 @@ const DISPUTES = { open: 'Disputed', won: 'Dispute won', lost: 'Lost in a disput
 
 function notes({ refundedMinor, dispute }: Payment, amount: (minor: number) => string): string {
   const said = [
-    ...(refundedMinor > 0 ? [`${amount(refundedMinor)} given back`] : []),
+    ...(refundedMinor > 0 ? [`${amount(refundedMinor)} refunded`] : []),
     ...(dispute ? [DISPUTES[dispute]] : []),
   ];
   return said.map((each) => `<br><span class="small soft">${each}</span>`).join('');
@@ -172,7 +173,7 @@ function notes({ refundedMinor, dispute }: Payment, amount: (minor: number) => s
 function subscriptionText({ subscription, currency }: ReceiptView): string {
   const { state, periodEnd, cancelAtPeriodEnd, amountMinor, recurring } = subscription!;
   if (state === 'ended') return 'has ended';
-  if (state === 'past_due') return 'the last payment failed and is tried again';
+  if (state === 'past_due') return 'the last payment failed and will be retried';
   const day = dayText(periodEnd);
   if (cancelAtPeriodEnd) return `ends on ${day}`;
   return `${escape(money(amountMinor, currency))} ${PERIODS[recurring].each}, next on ${day}`;
@@ -180,7 +181,7 @@ function subscriptionText({ subscription, currency }: ReceiptView): string {
 
 const TOOLS_FOR = 3;
 
-/** What a test may try out on a purchase. */
+/** Controls that simulate what may happen to a purchase. */
 function tools(view: ReceiptView): string {
   const button = (tool: string, text: string, paymentRef = '') =>
     `<button class="button plain slim" name="tool" value="${tool}:${escape(paymentRef)}">${text}</button>`;
@@ -190,7 +191,7 @@ function tools(view: ReceiptView): string {
   const sections = latest.flatMap(({ paymentRef, number, dispute, amountMinor, refundedMinor }) => {
     if (dispute === 'open') {
       const decisions =
-        button('dispute_won', 'Decide for the shop', paymentRef) +
+        button('dispute_won', 'Decide for the seller', paymentRef) +
         button('dispute_lost', 'Decide for the payer', paymentRef);
       return [
         `<section><p>Payment ${number} is disputed. As the payer’s bank:</p>${form(decisions)}</section>`,
@@ -204,16 +205,16 @@ function tools(view: ReceiptView): string {
   const { subscription } = view;
   if (subscription && subscription.state !== 'ended') {
     const [does, toggle] = subscription.cardPays
-      ? ['The card pays renewals.', button('renewals_fail', 'Let renewals fail')]
-      : ['The card does not pay renewals.', button('renewals_pay', 'Let renewals be paid')];
+      ? ['Renewals succeed.', button('renewals_fail', 'Make renewals fail')]
+      : ['Renewals fail.', button('renewals_pay', 'Make renewals succeed')];
     sections.push(`<section><p>${does}</p>${form(toggle)}</section>`);
   }
   if (sections.length === 0) return '';
   return `<div class="tools"><h2>Test tools</h2>
-    <p class="small soft">What happens later to a real payment can be tried out here.</p>${sections.join('')}</div>`;
+    <p class="small soft">Simulate what may happen to a real payment later.</p>${sections.join('')}</div>`;
 }
 
-/** A page that says one thing. @param actions HTML */
+/** A page with one message. @param actions HTML */
 function outcome(kind: 'wait' | 'bad', title: string, lines: readonly string[], actions: string): string {
   const text = lines.map((line) => `<p class="soft">${escape(line)}</p>`).join('');
   return paymentPage(
@@ -223,7 +224,7 @@ function outcome(kind: 'wait' | 'bad', title: string, lines: readonly string[], 
   );
 }
 
-/** What cannot be done, said to a person. */
+/** A page that says why a request was refused. */
 export function refusalPage(title: string, line: string): string {
   return outcome('bad', title, [line], '');
 }

@@ -21,7 +21,7 @@ const TOOLS: readonly string[] = [
   'renewals_fail',
 ] satisfies TestTool[];
 
-/** The addresses of these pages, with the methods that they take. */
+/** The paths of these pages, with their methods. */
 export const PAYMENT_PATHS: Readonly<Record<string, readonly string[]>> = {
   '/pay/:session': ['GET', 'POST'],
   '/pay/:session/bank': ['GET', 'POST'],
@@ -33,8 +33,8 @@ export const PAYMENT_PATHS: Readonly<Record<string, readonly string[]>> = {
 export function createPaymentPages(page: CheckoutPage): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const form = takeForm(page.webUrl, (response) => {
-    const line = 'Forms of other sites are not taken here. Nothing was paid.';
-    send(response, 403, refusalPage('This came from elsewhere', line));
+    const line = 'This form was sent from another site. You were not charged.';
+    send(response, 403, refusalPage('Form not accepted', line));
   });
 
   router.param('session', (_request, response, next, session: string) => {
@@ -56,8 +56,8 @@ export function createPaymentPages(page: CheckoutPage): Router {
       expiry: fieldOf(request, 'expiry'),
       cvc: fieldOf(request, 'cvc'),
     };
-    // The number and the security code are not among what is kept.
-    answer(response, await page.pay(request.params.session, typed), {
+    // The number and the security code are not kept.
+    respond(response, await page.pay(request.params.session, typed), {
       name: typed.name.slice(0, LONGEST_KEPT),
       expiry: typed.expiry.slice(0, LONGEST_KEPT),
     });
@@ -75,7 +75,7 @@ export function createPaymentPages(page: CheckoutPage): Router {
     form,
     async (request: Request<{ session: string }>, response: Response) => {
       const approved = fieldOf(request, 'decision') === 'approve';
-      answer(response, await page.authenticate(request.params.session, approved));
+      respond(response, await page.authenticate(request.params.session, approved));
     },
   );
 
@@ -104,8 +104,8 @@ export function createPaymentPages(page: CheckoutPage): Router {
   return router;
 }
 
-/** Back to the form with what is wrong, or on to the page of what it has become. */
-function answer(
+/** Shows the form again with its faults, or redirects to the page of the new state. */
+function respond(
   response: Response,
   result: PayResult | undefined,
   typed?: { readonly name: string; readonly expiry: string },
@@ -117,7 +117,7 @@ function answer(
   send(response, 422, payPage(checkout, state));
 }
 
-/** The one page of each state, so that nothing is sent twice by a reload. */
+/** Each state has its own page, so that reloading sends no form twice. */
 function redirect(response: Response, { sessionRef, state }: CheckoutView): void {
   const page = { open: '', authenticating: '/bank' }[state as string] ?? '/receipt';
   response.set(HEADERS).redirect(303, `/pay/${sessionRef}${page}`);
@@ -128,11 +128,7 @@ function send(response: Response, status: number, html: string): void {
 }
 
 function notFound(response: Response): void {
-  send(
-    response,
-    404,
-    refusalPage('There is no such page', 'Please check the address, or begin again in the shop.'),
-  );
+  send(response, 404, refusalPage('Page not found', 'Check the address, or start the purchase again.'));
 }
 
 const onError: ErrorRequestHandler = (error, _request, _response, next) => {

@@ -8,8 +8,8 @@ import type { ArrivedRequest } from './request-context.ts';
 import type { Route } from './route.ts';
 
 /**
- * Whether the `Content-Length` of a request is over the limit: then its response closes the connection (RFC 9110, section
- * 15.5.14), and is the only one: there is no `100 Continue` before it (RFC 9110, section 10.1.1).
+ * Whether the `Content-Length` of a request exceeds the limit. If it does, the response closes the connection (RFC
+ * 9110, section 15.5.14), and no `100 Continue` precedes it (section 10.1.1).
  */
 export function isTooLong({ headers }: IncomingMessage, { operation }: Route): boolean {
   const { 'content-length': length } = headers;
@@ -17,7 +17,7 @@ export function isTooLong({ headers }: IncomingMessage, { operation }: Route): b
 }
 
 /**
- * Watches the body of a request that is sent in chunks, and refuses a chunk over the limit before it is sent.
+ * Watches a chunked request body, and refuses a chunk over the limit as soon as its size is announced.
  * @param refuse responds with an error and closes the connection
  */
 export function guardChunks(
@@ -30,7 +30,7 @@ export function guardChunks(
   if (route.operation && !('requestBody' in route.operation)) return;
   const limit = bodyLimitOf(route.operation);
   watchChunks(request, limit, () => {
-    // The client must get to read the response.
+    // So that the client can read the response.
     request.resume();
     refuse(tooLarge(limit), request.socket, context);
   });

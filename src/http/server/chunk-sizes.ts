@@ -8,12 +8,12 @@ const HEAD_END = '\r\n\r\n';
 
 type State = 'size' | 'extension' | 'data' | 'done';
 
-/** Follows the sizes of the chunks of one body (RFC 9112, section 7.1). It judges no syntax: Node's parser does that. */
+/** Follows the chunk sizes of one body (RFC 9112, section 7.1). Node's parser checks the syntax. */
 export class ChunkSizes {
   readonly #limit: number;
   #state: State = 'size';
   #size = 0;
-  /** Bytes of the chunk, and of its line end, that are still to come. */
+  /** Bytes of the chunk and its line end that have not arrived yet. */
   #left = 0;
 
   /** @param limit the largest chunk, in bytes */
@@ -21,7 +21,7 @@ export class ChunkSizes {
     this.#limit = limit;
   }
 
-  /** Whether there is nothing more to follow: after the last chunk, or after bytes that are no chunk. */
+  /** Whether there is nothing left to follow: after the last chunk, or after malformed bytes. */
   get isDone(): boolean {
     return this.#state === 'done';
   }
@@ -31,7 +31,7 @@ export class ChunkSizes {
     return this.follow(bytes) === undefined;
   }
 
-  /** @returns how many of the next bytes are of the chunks; undefined when they announce one over the limit */
+  /** @returns how many of the next bytes belong to the chunks; undefined when they announce one over the limit */
   follow(bytes: Uint8Array): number | undefined {
     let at = 0;
     while (at < bytes.length && this.#state !== 'done') {
@@ -66,8 +66,8 @@ export class ChunkSizes {
 }
 
 /**
- * Watches the connection of a request that is sent in chunks, because Node does not tell how large a chunk claims to be. It
- * must be called while the `request` event is emitted.
+ * Watches the connection of a chunked request, because Node does not report the announced size of a chunk. Must be
+ * called while the `request` event is emitted.
  * @param limit the largest chunk, in bytes
  * @param refuse is called once, when a chunk is larger than that
  */
@@ -76,7 +76,7 @@ export function watchChunks(request: IncomingMessage, limit: number, refuse: () 
   const { socket } = request;
   const packet = currentPacket(request);
   const from = packet && startOfBody(request, packet, followed.get(socket));
-  // Without knowing where the body starts, a chunk cannot be told from its data: the limit of time for a request remains.
+  // If the start of the body is unknown, chunk sizes cannot be found: the time limit of the request still applies.
   if (!packet || from === undefined) return;
   const sizes = new ChunkSizes(limit);
   const read = (bytes: Uint8Array) => {
@@ -90,7 +90,7 @@ export function watchChunks(request: IncomingMessage, limit: number, refuse: () 
   };
   const length = sizes.follow(packet.subarray(from));
   if (length === undefined) return refuse();
-  // Most bodies come whole with the head: their connection is left as it is.
+  // Most bodies arrive whole with the head: their connection needs no listener.
   if (sizes.isDone) {
     followed.set(socket, { bytesRead: socket.bytesRead, end: from + length });
     return;
@@ -99,16 +99,16 @@ export function watchChunks(request: IncomingMessage, limit: number, refuse: () 
   request.on('close', stop);
 }
 
-/** Up to where a packet of a connection was followed, for the requests that are pipelined behind. */
+/** How far a packet of a connection was followed, for the pipelined requests after that. */
 interface Followed {
-  /** Tells the packet: of the whole connection, with the packet. */
+  /** Identifies the packet: the bytes of the whole connection, including the packet. */
   readonly bytesRead: number;
   readonly end: number;
 }
 
 const followed = new WeakMap<Socket, Followed>();
 
-/** The packet that Node's parser reads, which it tells by no public API. */
+/** The packet that Node's parser is reading, for which Node has no public API. */
 function currentPacket({ socket }: IncomingMessage): Buffer | undefined {
   const { parser } = socket as { parser?: { getCurrentBuffer?(): Uint8Array | undefined } | null };
   const packet = parser?.getCurrentBuffer?.();
@@ -116,8 +116,8 @@ function currentPacket({ socket }: IncomingMessage): Buffer | undefined {
 }
 
 /**
- * Where the body starts in the packet that has the end of the head.
- * @returns undefined when that cannot be told for sure
+ * Where the body starts in the packet with the end of the head.
+ * @returns undefined when that is uncertain
  */
 function startOfBody(
   request: IncomingMessage,
@@ -128,12 +128,12 @@ function startOfBody(
   const text = packet.toString('latin1', from);
   const ends: number[] = [];
   for (let end = text.indexOf(HEAD_END); end >= 0; end = text.indexOf(HEAD_END, end + 1)) ends.push(end);
-  // Other requests may be in front of it in the packet, and bodies with ends of heads in them.
+  // The packet may contain earlier requests, and bodies that contain the end of a head.
   const isEnd = (isCut: boolean) => (end: number) => isHeadOf(request, text.slice(0, end), isCut);
   const end = ends.find(isEnd(false)) ?? (from === 0 ? ends.find(isEnd(true)) : undefined);
   if (end !== undefined) return from + end + HEAD_END.length;
   if (from > 0) return undefined;
-  // The empty line that ends the head may itself come in two packets.
+  // The empty line that ends the head may itself be split between two packets.
   for (let sent = 1; sent < HEAD_END.length; sent += 1) {
     const rest = HEAD_END.slice(sent);
     if (text.startsWith(rest)) return rest.length;
@@ -143,7 +143,7 @@ function startOfBody(
 
 /**
  * Whether a text ends with the head of a request, without its last line end.
- * @param isCut whether the text may begin within the head
+ * @param isCut whether the text may start inside the head
  */
 function isHeadOf(
   { method, httpVersion, rawHeaders }: IncomingMessage,
@@ -165,16 +165,16 @@ function isHeadOf(
   }
   const line = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
   if (isCut && !text.slice(0, end).includes('\n')) return true;
-  // The body of the request before it may end on the same line.
+  // The body of the previous request may end on the same line.
   return line.includes(`${method} `) && line.endsWith(` HTTP/${httpVersion}`);
 }
 
-/** Whether a line is a field of a header. Node has taken the white space around the value away. */
+/** Whether a line is this header field. Node has trimmed the white space around the value. */
 function isField(line: string, name: string, value: string): boolean {
   return line.startsWith(`${name}:`) && line.slice(name.length + 1).trim() === value.trim();
 }
 
-/** Whether a text can be the end of the line of a field. */
+/** Whether a text can be the end of this header field's line. */
 function isEndOf(text: string, name: string, value: string): boolean {
   const rest = text.trim();
   return (

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import { canonicalAddress, type Client } from '../../platform/address.ts';
 
-/** Some proxies write the port of the client as well. */
+/** Some proxies add the port of the client. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /**
- * Tells clients by the socket's address. `X-Forwarded-For` counts only as far as the proxies that wrote it are trusted:
- * the client is the last address in it that is not one of theirs.
+ * Identifies clients by the socket's address. `X-Forwarded-For` counts only as far as the proxies that wrote it are
+ * trusted: the client is the last address in it that is not a trusted proxy.
  * @param trustedProxies addresses and networks in CIDR form
  */
 export function createClientOf(trustedProxies: readonly string[]): (request: IncomingMessage) => Client {
@@ -24,19 +24,19 @@ export function createClientOf(trustedProxies: readonly string[]): (request: Inc
   return (request) => {
     const socketAddress = addressOf(request.socket);
     return new LazyClient(
-      // What a trusted proxy forwarded and is no address tells nothing: then it is the proxy itself.
+      // If a trusted proxy forwards something that is not an address, the client is the proxy itself.
       () => forwardedAddress(request, socketAddress) ?? canonicalAddress(socketAddress) ?? socketAddress,
     );
   };
 }
 
-/** The other end of a connection: the client where no request says on whose behalf it is. */
+/** The other end of a connection, as the client where no request has named one. */
 export function peerOf(socket: Socket): Client {
   const socketAddress = addressOf(socket);
   return new LazyClient(() => canonicalAddress(socketAddress) ?? socketAddress);
 }
 
-/** To be asked for at once: a socket that has closed does not know it any more. */
+/** Call it at once: a closed socket no longer knows its address. */
 function addressOf(socket: Socket): string {
   return socket.remoteAddress ?? '0.0.0.0';
 }

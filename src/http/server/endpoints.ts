@@ -18,17 +18,17 @@ import type { Responder } from './responder.ts';
 
 export interface EndpointDependencies {
   readonly contract: Contract;
-  /** The contract whose operations are tools of MCP. */
+  /** The contract whose operations are MCP tools. */
   readonly document: ContractDocument;
   readonly services: Services;
-  /** The payment page, where the service has one of its own. */
+  /** The payment page, if the service serves one itself. */
   readonly checkoutPage: CheckoutPage | undefined;
   readonly baseUrl: () => string;
   readonly webUrl: () => string;
   readonly metricsToken: string | undefined;
   /** Whether the configuration names a proxy in front of the service. */
   readonly isPublic: boolean;
-  /** The time limit of a request whose operation has none of its own; 5 s when undefined. */
+  /** The time limit of a request whose operation has no limit of its own; 5 s when undefined. */
   readonly deadlineMs: number | undefined;
 }
 

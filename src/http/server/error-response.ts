@@ -26,23 +26,22 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** What makes responses of errors. */
+/** Creates error responses. */
 export interface ErrorResponses {
   /**
    * A problem (RFC 9457).
-   * @param request undefined where the error belongs to none
-   * @param accept what the client accepts; the request's own unless given
+   * @param request undefined when the error belongs to no request
+   * @param accept what the client accepts; by default the header of the request
    */
   problem(error: ApiError, requestId: string, request?: IncomingMessage, accept?: string): HttpResponse;
   /**
-   * An error in the form that errors have at the path of the request: a problem, an error of OAuth (RFC 6749, section 5.2) or
-   * of JSON-RPC 2.0, or a page for people. What is not found is a problem everywhere: no protocol is at such a path.
-   * @param request undefined where the error belongs to none
+   * An error in the form of the request's path: a problem, an OAuth error (RFC 6749, section 5.2), a JSON-RPC 2.0
+   * error, or a page. `NOT_FOUND` is always a problem, because no protocol uses such a path.
+   * @param request undefined when the error belongs to no request
    */
   forRequest(error: ApiError, requestId: string, request?: IncomingMessage): HttpResponse;
 }
 
-/** Makes responses of errors. */
 export function createErrorResponses({ addresses, webUrl, clock }: Dependencies): ErrorResponses {
   function problem(
     error: ApiError,
@@ -84,7 +83,7 @@ function withAllow(error: ApiError, response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, Allow: error.allow } };
 }
 
-/** Whether a path is one of some routes, whose parameters are written as `:name`. */
+/** Whether a path matches one of some routes, whose parameters are written as `:name`. */
 function isAt(path: string, routes: readonly string[]): boolean {
   const segments = path.split('/');
   return routes.some((route) => {

@@ -4,7 +4,10 @@ import { toApiError } from '../transport/problem.ts';
 import type { RequestContext } from './request-context.ts';
 import { isPublicId } from './path-redaction.ts';
 
-/** Logs refused logins, one line each: why, and whose. It names accounts that exist by their ids, and others not at all. */
+/**
+ * Logs refused logins, one line each, with the reason and the account. Accounts that exist are named by their ids;
+ * other names are not logged.
+ */
 export interface LoginLog {
   /** Logs the response to a login of the API (`x-login` of its operation), if it is an error. */
   responded(context: RequestContext, status: number, code: unknown): void;

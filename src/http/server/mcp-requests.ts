@@ -24,7 +24,7 @@ export function createMcpRequests({ endpoint, errors, responder, deadlineMs }: D
     const scope = openScope(client, deadlineMs);
     context.scope = scope;
     scope
-      .run(() => endpoint.answer(request, client, problemOf))
+      .run(() => endpoint.respond(request, client, problemOf))
       .finally(() => scope.lift())
       .then(({ response, outcome, exchange }) => {
         context.exchange = exchange;

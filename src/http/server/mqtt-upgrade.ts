@@ -7,12 +7,12 @@ import { MAX_PACKET_BYTES } from '../../platform/mqtt/index.ts';
 import type { Services } from '../../services.ts';
 import { toApiError } from '../transport/problem.ts';
 
-/** Where MQTT clients connect. */
+/** The path where MQTT clients connect. */
 export const MQTT_PATH = '/mqtt';
-/** As MQTT 5, section 6, has it. */
+/** Required by MQTT 5, section 6. */
 const SUBPROTOCOL = 'mqtt';
 
-/** Whether a request asks for a WebSocket where there is one; any other that offers an upgrade is answered as it is. */
+/** Whether a request is for a WebSocket at the MQTT path. Any other upgrade offer is ignored. */
 export function isMqttUpgrade({ url, headers, method }: IncomingMessage): boolean {
   return (
     method === 'GET' && url?.split('?', 1)[0] === MQTT_PATH && /^websocket$/i.test(headers.upgrade ?? '')
@@ -21,13 +21,13 @@ export function isMqttUpgrade({ url, headers, method }: IncomingMessage): boolea
 
 interface Options {
   readonly clientOf: (request: IncomingMessage) => Client;
-  /** Answers instead of the handshake, and closes the connection. */
+  /** Sends a response instead of the handshake, and closes the connection. */
   readonly refuse: (socket: Duplex, request: IncomingMessage, error: ApiError) => void;
 }
 
 /**
- * Serves MQTT in the frames of WebSockets. Pages of any origin may connect: nothing but the token in CONNECT lets a client in,
- * and no browser sends that by itself.
+ * Serves MQTT over WebSocket. Pages of any origin may connect, because a client is accepted only by the token in
+ * CONNECT, which no browser sends automatically.
  */
 export function serveMqttUpgrades(
   server: Server,
@@ -54,7 +54,7 @@ export function serveMqttUpgrades(
       const place = realtime.acquireMqttSlot(clientOf(request));
       socket.once('close', place.release);
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        // MQTT comes in binary frames (section 6).
+        // MQTT packets are binary frames (section 6).
         webSocket.on('message', (_data, isBinary) => void (isBinary || webSocket.close(1003)));
         place.serve(createWebSocketStream(webSocket, { highWaterMark: MAX_PACKET_BYTES }));
       });

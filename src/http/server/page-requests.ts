@@ -5,26 +5,26 @@ import { openScope } from './request-deadline.ts';
 import type { Responder } from './responder.ts';
 
 interface Dependencies {
-  /** @param onError responds to what is not found or fails */
+  /** @param onError responds to requests that fail or match no page */
   readonly createPages: (onError: ErrorRequestHandler) => Express;
   readonly responder: Responder;
   readonly deadlineMs: number | undefined;
 }
 
-/** @returns responds to a request for a page, or for an address that does not exist */
+/** @returns responds to a request for a page, or for a path that does not exist */
 export function createPageRequests({ createPages, responder, deadlineMs }: Dependencies) {
   const contexts = new WeakMap<object, ArrivedRequest>();
 
   function fail(context: ArrivedRequest, error: unknown): void {
     const response = responder.toResponse(error, context);
-    // Before it is written: the end of a page is all that is known of it otherwise.
+    // Recorded before it is written, because a page reports nothing but its end.
     responder.record(context, response);
     responder.send(context, response).catch((cause: unknown) => responder.abort(context, cause));
   }
 
   const pages = createPages((error, _request, response, next) => {
     if (response.headersSent) return next(error);
-    // Express' own error for the percent-encoding of a path.
+    // Express' own error for a badly percent-encoded path.
     const fault = error instanceof URIError ? new ApiError('MALFORMED_REQUEST', { cause: error }) : error;
     fail(contexts.get(response)!, fault);
   });
@@ -42,7 +42,7 @@ export function createPageRequests({ createPages, responder, deadlineMs }: Depen
     scope.onDeadline((error) => {
       if (!response.headersSent && !response.destroyed) fail(context, error);
     });
-    // A page that comes too late finds a response sent, and the connection belongs to the next request.
+    // A page that finishes late finds a response sent, and the connection belongs to the next request.
     const done = () => response.writableEnded || request.socket.destroy();
     scope.run(() => pages(request as Request, response as Response, done));
   };

@@ -1,6 +1,9 @@
 import { REDACTED } from '../contract/redaction.ts';
 
-/** Record ids in TypeID form. They name records and open nothing, except that of a checkout, which is the address of its page. */
+/**
+ * Record ids in TypeID form. They name records and grant no access, except that of a checkout, which is the address of
+ * its page.
+ */
 const PUBLIC_ID = /^(?!chk_)[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$/;
 /** Whether a text is the id of a record, which may be logged. */
 export function isPublicId(text: string): boolean {
@@ -10,13 +13,13 @@ export function isPublicId(text: string): boolean {
 /** More segments than any route has. */
 const SHOWN_SEGMENTS = 16;
 
-/** What may be logged of the target of a request. */
+/** The part of a request target that may be logged. */
 export type PathRedaction = (target: string) => string;
 
 /**
- * Makes the redaction of request targets for the log: a segment is shown if it is a word of a known route or a record id,
- * and replaced otherwise. The redaction does not depend on the route that a target leads to, so that a misspelled address
- * (`//account/password/…`, `/%61ccount/…`) shows as little as a correct one.
+ * Makes the redaction of request targets for the log: a segment is shown if it is a word of a known route or a record
+ * id, and replaced otherwise. It does not depend on the route of a target, so that a misspelled address
+ * (`//account/password/…`, `/%61ccount/…`) shows no more than a correct one.
  * @param routes paths with parameters as `{name}` or `:name`
  */
 export function createPathRedaction(routes: Iterable<string>): PathRedaction {

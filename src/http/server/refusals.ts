@@ -6,19 +6,19 @@ import { writeToSocket } from './connection-fault.ts';
 import type { ArrivedRequest, RequestContext } from './request-context.ts';
 import type { Responder } from './responder.ts';
 
-/** Refuses what Node hands over without a response, or gives up in the middle, and closes the connection. */
+/** Refuses what Node passes on without a response or gives up halfway, and closes the connection. */
 export interface Refusals {
-  /** @param request undefined where there is no whole head of one */
+  /** @param request undefined when there is no complete head */
   refuseSocket(error: ApiError, socket: Socket, request?: IncomingMessage): void;
   /**
-   * Refuses the rest of what a connection has sent: of the body of its latest request, or after that. Responses to whole
-   * requests before it are not cut short: they go out first. Without effect on a connection that was given up already.
+   * Refuses the rest of what a connection has sent: the rest of its latest request's body, or what follows it.
+   * Responses to earlier complete requests are sent first. Has no effect on a connection that was already given up.
    * @param latest the latest request of the connection
    */
   refuseRest(error: ApiError, socket: Socket, latest: ArrivedRequest | undefined): void;
 }
 
-/** @param newContext makes the context of a request that has none */
+/** @param newContext makes the context of a request that does not have one */
 export function createRefusals(
   responder: Responder,
   newContext: (socket: Socket, request: IncomingMessage | undefined) => RequestContext,
@@ -31,7 +31,7 @@ export function createRefusals(
     closeInStages(socket);
   }
 
-  /** Responds to a request whose body is at fault: Node puts the response behind those of the requests before it. */
+  /** Responds to a request with a bad body: Node sends the response after those of earlier requests. */
   function refuseBody(error: ApiError, context: ArrivedRequest): void {
     const response = responder.toResponse(error, context);
     // Before anything else can end the response.
@@ -53,9 +53,10 @@ export function createRefusals(
         return;
       }
       const { request, response } = latest;
-      // Node forgets the request with its response: what reads the body would wait forever.
-      if (!request.complete) socket.once('close', () => request.destroy(new Error('The body broke off.')));
-      // There is one response to a request, even if the rest of its body is at fault.
+      // Node forgets the request with its response: without an error, a reader of the body would wait forever.
+      if (!request.complete)
+        socket.once('close', () => request.destroy(new Error('The body was incomplete.')));
+      // A request gets one response, even if the rest of its body is bad.
       if (response.writableFinished) return closeInStages(socket);
       endWith(response);
       if (!request.complete && !response.headersSent) refuseBody(error, latest);

@@ -4,25 +4,25 @@ import type { RequestScope } from '../../platform/request-scope.ts';
 import type { Exchange } from '../contract/exchange.ts';
 import type { Route } from './route.ts';
 
-/** What is known of a request from its arrival until its response is counted and logged. */
+/** What is known about a request, from its arrival until its response is counted and logged. */
 export interface RequestContext {
   readonly requestId: string;
   readonly client: Client;
-  /** By the clock of the metrics. */
+  /** From the clock of the metrics. */
   readonly startedAt: number;
-  /** Undefined where the connection brought no whole head of a request. */
+  /** Undefined when the connection sent no complete head of a request. */
   readonly request: IncomingMessage | undefined;
-  /** Undefined where Node did not hand the request over as one. */
+  /** Undefined when Node did not emit the request. */
   readonly route: Route | undefined;
   /** The call of an operation, over HTTP or as a tool of MCP. */
   exchange: Exchange | undefined;
-  /** What all work for the request shares; undefined where none was begun. */
+  /** Shared by all work for the request; undefined when none has begun. */
   scope: RequestScope | undefined;
   /** Whether the response was counted and logged. */
   isRecorded: boolean;
 }
 
-/** The context of a request that Node has handed over with a response. */
+/** The context of a request that Node has emitted with a response. */
 export interface ArrivedRequest extends RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

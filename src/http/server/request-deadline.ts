@@ -3,8 +3,8 @@ import { RequestScope, type DeadlineExceededError } from '../../platform/request
 import { discard, type HttpResponse } from '../transport/response.ts';
 
 /**
- * Every request is answered within 5 s, unless the contract gives its operation another limit (`x-time-limit`). The rest is
- * for noticing the deadline and for writing the response.
+ * Every request gets a response within 5 s, unless the contract gives its operation another limit (`x-time-limit`). The
+ * remainder is for detecting the deadline and writing the response.
  */
 const DEADLINE_MS = 4_900;
 
@@ -13,11 +13,12 @@ export function openScope(client: Client, deadlineMs = DEADLINE_MS): RequestScop
   return new RequestScope(deadlineMs, () => addressBlock(client.address));
 }
 
-/** What has become of the work of a request. */
+/** The result of the work for a request. */
 export type Outcome = { readonly response: HttpResponse } | { readonly error: unknown };
 
 /**
- * Runs the work of a request until its response can be written: how long that takes is up to the client.
+ * Runs the work for a request until its response can be written. The time to write it depends on the client, and is not
+ * limited.
  * @param respond is called once, with the outcome of the work or at the deadline, and must not throw
  */
 export function respondInTime(
@@ -32,7 +33,7 @@ export function respondInTime(
   });
   scope.run(work).then(
     (response) => {
-      // It may still come, with a stream that no client reads.
+      // A late response may have a stream that no client reads.
       if (isLate) return response.stream && discard(response.stream).catch(() => {});
       scope.lift();
       respond({ response });

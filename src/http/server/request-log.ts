@@ -6,30 +6,30 @@ import type { LoginLog } from './login-log.ts';
 import type { RequestContext } from './request-context.ts';
 import type { PathRedaction } from './path-redaction.ts';
 
-/** What is logged of a response. */
+/** The logged part of a response. */
 export interface Result {
   readonly status: number;
   readonly body?: unknown;
 }
 
-/** What the service says about its requests. Every line has the request id of the response. */
+/** The log of requests. Every line has the request id of the response. */
 export interface RequestLog {
-  /** An error that is the service's own; one of the client is in the line about the response. */
+  /** Logs an error of the service itself; a client's error is in the line about the response. */
   failure(error: ApiError, requestId: string): void;
   /**
-   * A response to a request: errors at level `info`, all others at `debug`, there with the bodies of request and response, as far
-   * as the contract lets them be seen.
+   * Logs a response: errors at level `info`, all others at `debug`. At `debug` the line includes the bodies of request
+   * and response, redacted as the contract says.
    */
   responded(context: RequestContext, result: Result): void;
 }
 
-/** @param redactPath what may be logged of the target of a request */
+/** @param redactPath the part of a request target that may be logged */
 export function createRequestLog(logger: Logger, logins: LoginLog, redactPath: PathRedaction): RequestLog {
   return {
     failure(error, requestId) {
       const { code, cause = error } = error;
       if (code === 'INTERNAL_ERROR') logger.error({ request_id: requestId, err: cause }, code);
-      // One line each: while a database is lost there are many of them, and all say the same.
+      // One line each: while the database is down there are many, and all say the same.
       else if (error.status >= 500)
         logger.warn({ request_id: requestId, reason: (cause as Error).message }, code);
     },
@@ -50,14 +50,14 @@ export function createRequestLog(logger: Logger, logins: LoginLog, redactPath: P
           address: client.address,
           ...(exchange && logger.isLevelEnabled('debug') && redactedBody(exchange, status, body)),
         },
-        'answered',
+        'response sent',
       );
       logins.responded(context, status, code);
     },
   };
 }
 
-/** The code of an error in either model. */
+/** The code of an error in either format. */
 function codeOf(body: unknown): unknown {
   const { code, error } = (body ?? {}) as { readonly code?: unknown; readonly error?: unknown };
   return typeof code === 'string' ? code : error;

@@ -7,24 +7,24 @@ import type { ErrorResponses } from './error-response.ts';
 import type { ArrivedRequest, RequestContext } from './request-context.ts';
 import type { RequestLog, Result } from './request-log.ts';
 
-/** The operation in the metrics of requests that are for none. */
+/** The operation in the metrics of requests without one. */
 const NO_OPERATION = 'none';
 /** The operation in the metrics of MCP messages that call no tool. */
 const MCP = 'mcp';
 
 /** Writes responses, and counts and logs every response once. */
 export interface Responder {
-  /** Logs an error that is the service's own. @returns the error as the catalog has it */
+  /** Logs an error of the service itself. @returns the error as the catalog has it */
   recordFailure(error: unknown, requestId: string): ApiError;
-  /** Makes the response to an error, which is logged where it is the service's own. */
+  /** Makes the response to an error, and logs an error of the service itself. */
   toResponse(error: unknown, context: RequestContext): HttpResponse;
   /**
-   * Writes a response, then counts and logs it. Without effect on a request that has a response already.
-   * @param result what counts instead, where the HTTP response does not tell
+   * Writes a response, then counts and logs it. Has no effect on a request that already has a response.
+   * @param result what to count instead, where the HTTP response does not show it
    * @throws Error as `writeResponse` does
    */
   send(context: ArrivedRequest, response: HttpResponse, result?: Result): Promise<void>;
-  /** Counts and logs the response to a request, the first time that it is called for it. */
+  /** Counts and logs the response to a request, once. */
   record(context: RequestContext, result: Result): void;
   /** Ends the connection of a response that could not be written. */
   abort(context: ArrivedRequest, error: unknown): void;
@@ -37,7 +37,7 @@ interface Dependencies {
   readonly logger: Logger;
 }
 
-/** Creates the one place where responses to requests are written, counted and logged. */
+/** Creates the only writer of responses, which counts and logs them. */
 export function createResponder({ metrics, log, errors, logger }: Dependencies): Responder {
   function recordFailure(error: unknown, requestId: string): ApiError {
     const apiError = toApiError(error);
@@ -52,7 +52,7 @@ export function createResponder({ metrics, log, errors, logger }: Dependencies):
     const operation = exchange?.operation.operationId ?? (route?.to === 'mcp' ? MCP : NO_OPERATION);
     metrics.observeRequest(operation, result.status, startedAt);
     log.responded(context, result);
-    // The context stays with its connection: the body that was sent must not.
+    // The context lives as long as the connection: the sent body must not.
     context.exchange = undefined;
     context.scope = undefined;
   }
@@ -71,17 +71,17 @@ export function createResponder({ metrics, log, errors, logger }: Dependencies):
         if (response.stream) await discard(response.stream);
         return;
       }
-      // How long a client listens says nothing about the service.
+      // How long a client listens is no measure of the service.
       if (response.mediaType === EVENT_STREAM) record(context, result);
       await writeResponse(target, requestId, response);
       record(context, result);
     },
 
     abort({ request, requestId }, error) {
-      // A client may go away in the middle of a stream.
+      // A client may disconnect in the middle of a stream.
       const level = isGone(error) ? 'debug' : 'error';
       logger[level]({ request_id: requestId, err: error }, 'the response could not be written');
-      // Not of the response: one behind others on its connection has no socket yet.
+      // The request's socket: a response queued after others has none yet.
       request.socket.destroy();
     },
   };

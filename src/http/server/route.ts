@@ -6,7 +6,7 @@ import { MethodNotAllowed } from '../transport/method-not-allowed.ts';
 import { normalizeTarget, requestFault } from '../transport/request-fault.ts';
 import { pathOf } from '../transport/target.ts';
 
-/** What a request is for: an operation of the contract, the MCP endpoint, a page, or nothing but an error. */
+/** What a request is for: an operation of the contract, the MCP endpoint, a page, or only an error. */
 export type Route = { readonly path: string } & (
   | { readonly to: 'operation'; readonly operation: Operation }
   | { readonly to: 'mcp' | 'page'; readonly operation?: undefined }
@@ -19,8 +19,8 @@ export type Route = { readonly path: string } & (
 );
 
 /**
- * Creates the routing. HEAD is for the operation of GET.
- * @returns resolves the route of a request, and brings its target into origin form
+ * Creates the routing. HEAD uses the operation of GET.
+ * @returns resolves the route of a request, and normalizes its target to origin form
  */
 export function createRouting(contract: Contract, mcpPath: string): (request: IncomingMessage) => Route {
   return (request) => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Random } from '../../platform/random.ts';
 import { PAGE_ROUTES } from '../pages/pages.ts';
-import { closeAfter, drain, isBehindLast } from '../transport/closing.ts';
+import { closeAfter, drain, followsLast } from '../transport/closing.ts';
 import { MethodNotAllowed } from '../transport/method-not-allowed.ts';
 import { isUploading } from '../transport/upload.ts';
 import { guardChunks, isTooLong } from './body-guard.ts';
@@ -23,7 +23,9 @@ import { createPathRedaction } from './path-redaction.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
-/** Longer than proxies and clients keep a connection: a request must not meet a connection that the server is closing. */
+/**
+ * Longer than proxies and clients keep a connection, so that no request arrives on a connection that is being closed.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
 interface Dependencies extends EndpointDependencies {
@@ -34,8 +36,8 @@ interface Dependencies extends EndpointDependencies {
 }
 
 /**
- * Creates the HTTP server: operations of the contract go to their handlers, everything else to the pages. Every response has a
- * request id; every error is a problem (RFC 9457), or has the form of the protocol or the page at its address.
+ * Creates the HTTP server: operations of the contract go to their handlers, everything else to the pages. Every
+ * response has a request id. Every error is a problem (RFC 9457), or has the form of the protocol or page at its path.
  */
 export function createHttpServer(deps: Dependencies): Server {
   const { contract, services, random } = deps;
@@ -66,7 +68,7 @@ export function createHttpServer(deps: Dependencies): Server {
     const route = resolveRoute(request);
     if (isTooLong(request, route)) closeAfter(response);
     else if (request.headers.expect !== undefined && awaitingContinue.has(request)) response.writeContinue();
-    if (isBehindLast(response)) {
+    if (followsLast(response)) {
       request.resume();
       return drain(request.socket);
     }
@@ -92,7 +94,7 @@ export function createHttpServer(deps: Dependencies): Server {
       requestTimeout: REQUEST_WITHIN_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 1000,
-      // Checked by the routing: Node's own response would be an empty one.
+      // The routing checks it: Node's own response would be empty.
       requireHostHeader: false,
       shouldUpgradeCallback: isMqttUpgrade,
     },
@@ -112,14 +114,14 @@ export function createHttpServer(deps: Dependencies): Server {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const context = latest.get(socket);
-    // Node's limit is for requests that come in one go; an upload is watched where it is read.
+    // Node's limit is for bodies that are sent without a pause; an upload is timed where it is read.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && context && isUploading(context.request)) return;
     refusals.refuseRest(toConnectionFault(error), socket, context);
   });
   return server;
 }
 
-/** Every path that the service has, with its parameters as `{name}` or `:name`. */
+/** Every path of the service, with its parameters as `{name}`. */
 function routesOf({ document, services }: Dependencies): readonly string[] {
   const { discovery, addresses } = services;
   return [

@@ -1,28 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a client may go on sending behind a response that ends the connection. */
+/** How long a client may keep sending after a response that ends the connection. */
 const LINGER_MS = 5_000;
 
-/** Connections that end, with the response that ends them; with none where Node has none for it. */
+/** Connections that end, with the response that ends them; undefined where Node has no response object. */
 const ending = new WeakMap<Socket, ServerResponse | undefined>();
-/** Those whose packets are dropped. */
+/** Connections whose packets are discarded. */
 const drained = new WeakSet<Socket>();
-/** Those where our side is closed. */
+/** Connections whose sending side is closed. */
 const closed = new WeakSet<Socket>();
 
-/** Whether nothing more of what the client sends is parsed. */
+/** Whether further packets of the client are discarded without parsing. */
 export function isDrained(socket: Socket): boolean {
   return drained.has(socket);
 }
 
-/** Whether an earlier response ends the connection: then the request must not be processed (RFC 9112, section 9.6). */
-export function isBehindLast(response: ServerResponse): boolean {
+/**
+ * Whether an earlier response ends the connection. If so, the request must not be processed (RFC 9112, section 9.6).
+ */
+export function followsLast(response: ServerResponse): boolean {
   const { socket } = response.req;
   return ending.has(socket) && ending.get(socket) !== response;
 }
 
-/** Ends the connection with a response, whose header was not sent yet. */
+/** Ends the connection with a response whose header has not been sent. */
 export function closeAfter(response: ServerResponse): void {
   const { socket } = response.req;
   if (ending.has(socket)) return;
@@ -32,7 +34,9 @@ export function closeAfter(response: ServerResponse): void {
   socket.destroySoon = () => closeInStages(socket);
 }
 
-/** Ends the connection with a response, whose header may have been sent: nothing of what the client sends now is parsed. */
+/**
+ * Ends the connection with a response, whose header may have been sent. Nothing that the client sends now is parsed.
+ */
 export function endWith(response: ServerResponse): void {
   const { socket } = response.req;
   if (response.headersSent && !ending.has(socket)) {
@@ -44,27 +48,27 @@ export function endWith(response: ServerResponse): void {
   drain(socket);
 }
 
-/** Reads what the client sends without parsing it: every request that Node parses is kept until the connection is closed. */
+/** Reads what the client sends without parsing it: Node keeps every parsed request until the connection is closed. */
 export function drain(socket: Socket): void {
   if (drained.has(socket) || socket.destroyed) return;
   drained.add(socket);
-  // The first listener from outside makes Node hand its parser's packets to the listeners, of which one is the parser's.
+  // The first external listener makes Node pass its parser's packets to the listeners, one of which is the parser's.
   socket.on('data', () => {});
   socket.removeAllListeners('data');
-  // A body without a reader may have stopped the reading. This takes it up again, which `resume` alone would not.
+  // A body without a reader may have paused the connection. This resumes it, which `resume` alone would not do.
   socket.push('');
   socket.resume();
 }
 
 /**
- * Closes our side of a connection, and reads on for a while: a connection that is closed while the client sends is reset, which
- * takes the response away from it (RFC 9112, section 9.6).
+ * Closes the sending side of a connection, and reads for a while longer: closing a connection while the client still
+ * sends resets it, and the client loses the response (RFC 9112, section 9.6).
  */
 export function closeInStages(socket: Socket): void {
   if (!ending.has(socket)) ending.set(socket, undefined);
   if (closed.has(socket) || socket.destroyed) return;
   closed.add(socket);
-  // Node has taken its own listeners off by now: without one, a reset would end the process.
+  // Node has already removed its own listeners: without one, a reset would end the process.
   socket.on('error', () => socket.destroy());
   drain(socket);
   socket.end();

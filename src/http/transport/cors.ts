@@ -1,4 +1,4 @@
-/** What a program in a browser must see of a refusal, to know when it may ask again, and what for. */
+/** Headers of an error that a program in a browser needs, to know when to retry and what access to request. */
 const EXPOSED = [
   'WWW-Authenticate',
   'X-Request-Id',
@@ -10,8 +10,8 @@ const EXPOSED = [
 ];
 
 /**
- * Lets pages of every origin see an answer: nothing here goes by cookies, so whoever may ask has a token.
- * @param more headers that they see besides those of a refusal
+ * Lets pages of any origin read a response. This is safe because access requires a token, never a cookie.
+ * @param more headers that they may read besides those of an error
  */
 export function openToOrigins(...more: readonly string[]): Record<string, string> {
   return {

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** What a client takes at a time, in characters; more waits where the events come from. */
+/** How many characters are written to a client at a time; the rest waits at the source of the events. */
 const WRITTEN_AT_ONCE = 16 * 1024;
 
-/** A client went away, or was cut off, before the end of its response. */
+/** The client disconnected, or was disconnected, before the end of its response. */
 class Gone extends Error {
   readonly code = 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 /**
- * Writes what a stream says as it says it: all of one turn of the event loop in one piece, with the end of the response when the
- * stream ends. With thousands of clients, writes are what a message costs.
+ * Writes the output of a stream as it arrives. All output of one turn of the event loop is written in one piece, with
+ * the end of the response when the stream ends: with thousands of clients, writes are the main cost of a message.
  * @returns when the end is written
- * @throws Error that of the stream, or when the client goes away before its end
+ * @throws Error that of the stream, or when the client disconnects before the end
  */
 export function writeLive(stream: Readable, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {

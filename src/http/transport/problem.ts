@@ -7,7 +7,7 @@ import type { HttpResponse } from './response.ts';
 
 export const PROBLEM_JSON = 'application/problem+json';
 
-/** What an error's answer says besides the error. */
+/** What an error response contains besides the error. */
 export interface ProblemContext {
   readonly accept: string | undefined;
   /** The path of the request. */
@@ -15,15 +15,15 @@ export interface ProblemContext {
   readonly requestId: string;
   readonly timestamp: Date;
   readonly webUrl: string;
-  /** Where the metadata of the resource are that the request is for (RFC 9728). */
+  /** The address of the metadata of the requested resource (RFC 9728). */
   readonly resourceMetadata: () => string;
-  /** Whether the request has brought a bearer token. */
+  /** Whether the request has a bearer token. */
   readonly hasToken: boolean;
-  /** What a client should ask to be let do, where the resource tells it (RFC 6750, section 3). */
+  /** The scopes that a client should request first, where the resource names them (RFC 6750, section 3). */
   readonly scope?: string | undefined;
 }
 
-/** The error to answer with when something was thrown: a lost database is a 503, the unforeseen a 500. */
+/** The error to respond with: a lost database connection is a 503, an unexpected error a 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DeadlineExceededError) {
@@ -41,7 +41,7 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /**
- * The answer to an error: problem details (RFC 9457), or the legacy model for a client whose Accept leaves them out.
+ * The response to an error: problem details (RFC 9457), or the legacy model for a client whose Accept excludes them.
  */
 export function problemResponse(error: ApiError, context: ProblemContext): HttpResponse {
   const entry: CatalogEntry = catalog[error.code];
@@ -81,11 +81,11 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
     ...hint,
     type,
   };
-  // A member of a protocol's own, such as `error`, gives way to the model's.
+  // The model's own members replace protocol members of the same name, such as `error`.
   return { status: error.status, mediaType: 'application/json', body: { ...trace, ...body }, headers };
 }
 
-/** What every 401 asks for, and a token without the scope that it takes (RFC 6750, section 3). */
+/** The challenge of every 401, and of a token without the required scope (RFC 6750, section 3). */
 function bearerChallenge(
   error: ApiError,
   { resourceMetadata, hasToken, scope }: ProblemContext,
@@ -111,7 +111,7 @@ function bearer(parameters: Readonly<Record<string, string>>): string {
 
 function acceptsProblem(accept: string | undefined): boolean {
   if (accept === undefined) return true;
-  // A parameter such as a charset does not make problem+json another type; q is the weight.
+  // Parameters such as a charset do not make problem+json another type; q is the weight.
   const types = accept.replace(/;(?!\s*q=)[^,;]*/gi, '');
   return new Negotiator({ headers: { accept: types } }).mediaTypes([PROBLEM_JSON]).length > 0;
 }

@@ -7,13 +7,13 @@ import { countHeader } from './request-fault.ts';
 import { parseStrictForm } from './strict-form.ts';
 import { parseJsonBody } from './strict-json.ts';
 
-/** 128 KiB, where an operation names no other limit: enough for a list of executable hashes. */
+/** 128 KiB for operations without a limit of their own: enough for a list of executable hashes. */
 export const BODY_LIMIT = 131_072;
 
-/** A body as it came and as it reads. */
+/** A body, raw and parsed. */
 export interface JsonBody {
   readonly bytes: Buffer;
-  /** Undefined when the request has none. */
+  /** Undefined for a request without a body. */
   readonly value: unknown;
 }
 
@@ -29,7 +29,7 @@ export async function readJsonBody(request: IncomingMessage, limit: number = BOD
   return bytes.length === 0 ? NONE : { bytes, value: parseJsonBody(bytes) };
 }
 
-/** A form as it came and as it reads. */
+/** A form, raw and parsed. */
 export interface FormBody {
   readonly bytes: Buffer;
   readonly fields: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface FormBody {
 /**
  * Reads and parses the form in the body of a request; a request without a body has no fields.
  * @param limit in bytes
- * @param mostFields how many fields it may have; 100 unless given
+ * @param mostFields the most fields that it may have; 100 by default
  * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST
  */
 export async function readFormBody(
@@ -50,7 +50,7 @@ export async function readFormBody(
   return { bytes, fields: parseStrictForm(bytes, mostFields) };
 }
 
-/** @returns none for a request without a body */
+/** @returns no bytes for a request without a body */
 async function readBytes(request: IncomingMessage, mediaType: string, limit: number): Promise<Buffer> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) {
@@ -59,10 +59,10 @@ async function readBytes(request: IncomingMessage, mediaType: string, limit: num
   assertMediaType(request, [mediaType]);
   try {
     const body = getRawBody(request, { length: headers['content-length'] ?? null, limit });
-    // Most bodies come whole with the head, and nothing waits for the client.
+    // Most bodies arrive whole with the head, without waiting for the client.
     return await (request.complete ? body : excludingWait(body));
   } catch (error) {
-    // Lets the rest of the body run off, so that the client gets to read the answer.
+    // Discards the rest of the body, so that the client can read the response.
     request.resume();
     if ((error as { type?: string }).type === 'entity.too.large') {
       throw tooLarge(limit, error);

@@ -4,16 +4,16 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 const VALID_HOST = /^[^\s/?#@\\]*$/;
 
 /**
- * Brings the target of a request into origin form: one in absolute form (RFC 9112, section 3.2.2) asks for the same as its
- * path and query. A target of another form stays as it is.
+ * Normalizes the target of a request to origin form: absolute form (RFC 9112, section 3.2.2) means the same as its path
+ * and query. A target of another form is left unchanged.
  */
 export function normalizeTarget(request: IncomingMessage): void {
   if (!request.url!.startsWith('/')) request.url = originForm(request.url!) ?? request.url!;
 }
 
 /**
- * What is wrong with the head of a request that Node's parser let through.
- * @returns undefined when nothing is
+ * Finds what is wrong with the head of a request that Node's parser accepted.
+ * @returns undefined for a valid head
  */
 export function requestFault(request: IncomingMessage): ApiError | undefined {
   if (!request.url!.startsWith('/')) return malformed('The request target does not belong to this server.');
@@ -40,7 +40,7 @@ function originForm(target: string): string | undefined {
   return target.replace(/^https?:\/\/[^/?]*/i, '').replace(/^(?!\/)/, '/');
 }
 
-/** How often a header was sent: Node keeps only the first of some. @param name in lower case */
+/** How often a header was sent: Node keeps only the first of some headers. @param name in lower case */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

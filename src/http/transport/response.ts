@@ -4,37 +4,37 @@ import { pipeline } from 'node:stream/promises';
 import { closeAfter } from './closing.ts';
 import { writeLive } from './live-response.ts';
 
-/** An answer before it is written: JSON of its body, a text, or a stream. */
+/** A response before it is written: a JSON body, a text, or a stream. */
 export interface HttpResponse {
   readonly status: number;
-  /** Undefined for an answer without a body. */
+  /** Undefined for a response without a body. */
   readonly mediaType?: string | undefined;
   readonly body?: unknown;
-  /** The body as it is written already. */
+  /** The serialized body. */
   readonly text?: string | undefined;
-  /** The body in parts; it is ended with the connection when a part fails. */
+  /** The body in parts; when one fails, the connection is closed. */
   readonly stream?: AsyncIterable<string | Uint8Array> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** A client that takes nothing of a download for so long is gone. */
+/** A client that reads nothing of a download for this long is gone. */
 const TAKEN_WITHIN_MS = 30_000;
 
-/** Headers of every answer: none is stored by a cache or taken for anything but its media type. */
+/** Headers of every response: caches must not store it, and browsers must not guess its type. */
 export const COMMON_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/** Lets go of a stream that nobody is to get. */
+/** Ends a stream that no client will read. */
 export async function discard(stream: AsyncIterable<string | Uint8Array>): Promise<void> {
-  // The iterator of one that was not begun does not end it.
+  // Returning from an iterator that was never started would not destroy the stream.
   if (stream instanceof Readable) stream.destroy();
   else await stream[Symbol.asyncIterator]().return?.();
 }
 
 /**
- * Asks a stream for its first part, so that what is wrong with it from the start can still be answered as an error. A
- * `Readable` stays as it is: it must tell by itself.
+ * Reads the first part of a stream, so that an error at its start can still become an error response. A `Readable` is
+ * left unchanged: it must report errors itself.
  */
 export async function begin(stream: AsyncIterable<string | Uint8Array>): Promise<typeof stream> {
   if (stream instanceof Readable) return stream;
@@ -53,23 +53,23 @@ export async function begin(stream: AsyncIterable<string | Uint8Array>): Promise
 }
 
 /**
- * Writes an answer; an answer to HEAD goes without its body.
+ * Writes a response; a response to HEAD has no body.
  * @returns when it is written
- * @throws Error when a stream fails, or the client goes away before its end
+ * @throws Error when a stream fails, or the client disconnects before its end
  */
 export async function writeResponse(
   response: ServerResponse,
   requestId: string,
-  answer: HttpResponse,
+  content: HttpResponse,
 ): Promise<void> {
-  const { status, mediaType, stream } = answer;
+  const { status, mediaType, stream } = content;
   // The rest of a body that is too large or too slow is not read.
   if ((status === 413 || status === 408) && !response.req.complete) closeAfter(response);
   const headers = {
     ...COMMON_HEADERS,
     ...(mediaType !== undefined && { 'Content-Type': mediaType }),
     'X-Request-Id': requestId,
-    ...answer.headers,
+    ...content.headers,
   };
   if (stream) {
     response.writeHead(status, headers);
@@ -77,7 +77,7 @@ export async function writeResponse(
       response.end();
       return discard(stream);
     }
-    // What has an end must get there; an endless stream may be quiet.
+    // A download must make progress; an endless stream may be quiet.
     if ('Content-Length' in headers) response.setTimeout(TAKEN_WITHIN_MS, () => response.destroy());
     return mediaType === EVENT_STREAM && stream instanceof Readable
       ? writeLive(stream, response)
@@ -87,6 +87,6 @@ export async function writeResponse(
     response.writeHead(status, headers).end();
     return;
   }
-  const text = answer.text ?? JSON.stringify(answer.body);
+  const text = content.text ?? JSON.stringify(content.body);
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) }).end(text);
 }

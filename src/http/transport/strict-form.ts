@@ -2,15 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 
 const MOST_FIELDS = 100;
-/** What RFC 8707 lets a client send several times. */
+/** RFC 8707 allows a client to repeat it. */
 const REPEATABLE = ['resource'];
 
 /**
- * Parses a form (application/x-www-form-urlencoded) that every parser reads in the same way: valid UTF-8, before and after
- * percent-decoding, and no parameter twice (RFC 6749, section 3.2) but `resource`.
+ * Parses a form (application/x-www-form-urlencoded) that every parser reads the same way: valid UTF-8 before and after
+ * percent-decoding, and no parameter twice (RFC 6749, section 3.2) except `resource`.
  * @param bytes the raw body
- * @param mostFields how many fields it may have
- * @returns the fields by their names; of `resource` the last one
+ * @param mostFields the most fields that it may have
+ * @returns the fields by their names; the last value of `resource`
  * @throws ApiError MALFORMED_REQUEST
  */
 export function parseStrictForm(bytes: Buffer, mostFields = MOST_FIELDS): Readonly<Record<string, string>> {

@@ -4,8 +4,7 @@ import { parseStrictJson, StrictJsonError } from '../../platform/strict-json.ts'
 /**
  * Parses the JSON of a body strictly.
  * @param bytes the raw body
- * @throws ApiError MALFORMED_JSON; PAYLOAD_TOO_LARGE when it has more than 128 KiB outside of its strings, white space
- *   aside
+ * @throws ApiError MALFORMED_JSON; PAYLOAD_TOO_LARGE when it has more than 128 KiB outside of strings and white space
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   try {

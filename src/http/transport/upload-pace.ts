@@ -1,17 +1,17 @@
 import { ApiError } from '../../foundation/errors/api-error.ts';
 
-/** Of what is waited for a client, so much may pass until… */
+/** In each period of this much waiting for the client, … */
 const WINDOW_MS = 30_000;
-/** …so much of what is stored as it comes has come: about 1 KiB a second. */
+/** … this much of a body that is stored as it arrives must arrive: about 1 KiB a second, … */
 export const STORED_BYTES = 32_768;
-/** …or so much of what is buffered in memory that others wait for. */
+/** … or this much of one that is buffered in memory, which other uploads may need. */
 export const BUFFERED_BYTES = 1_048_576;
 
-/** What tells how long is waited, and ends the waiting. */
+/** Measures the waiting time, and ends it. */
 export interface Timers {
-  /** Milliseconds since some moment. */
+  /** Milliseconds from an arbitrary start. */
   now(): number;
-  /** @returns calls it off */
+  /** @returns cancels it */
   after(ms: number, work: () => void): () => void;
 }
 
@@ -24,8 +24,8 @@ const systemTimers: Timers = {
 };
 
 /**
- * How fast an upload must be. It may take as long as it likes, but each 30 s of waiting for it must bring so many bytes. Time
- * in which nobody waits, because what has come is being stored, does not count.
+ * The minimum speed of an upload. It may take any time, but each 30 s of waiting for the client must yield a minimum of
+ * bytes. Time spent on storing what has arrived does not count.
  */
 export class UploadPace {
   readonly #leastBytes: number;
@@ -40,7 +40,7 @@ export class UploadPace {
 
   /**
    * Waits for the next part of an upload.
-   * @throws ApiError REQUEST_TIMEOUT when it does not come, and whatever the part throws
+   * @throws ApiError REQUEST_TIMEOUT when it does not arrive in time, and the error of the part
    */
   async next(part: Promise<IteratorResult<Buffer, undefined>>): Promise<IteratorResult<Buffer, undefined>> {
     const began = this.#timers.now();

@@ -3,7 +3,7 @@ import { excludingWait } from '../../platform/request-scope.ts';
 import { incomplete, tooLarge } from './request-body.ts';
 import { UploadPace } from './upload-pace.ts';
 
-/** How long the rest of a body that is not needed may still come. */
+/** How long the rest of an unneeded body may still arrive. */
 const REST_WITHIN_MS = 30_000;
 
 const underWay = new WeakSet<IncomingMessage>();
@@ -16,9 +16,9 @@ export function isUploading(request: IncomingMessage): boolean {
 /**
  * Reads a body in parts, as they arrive.
  * @param limit in bytes
- * @param leastBytes how much must come in 30 s of waiting
- * @throws ApiError PAYLOAD_TOO_LARGE above the limit, MALFORMED_REQUEST when the body is incomplete, REQUEST_TIMEOUT when it is
- *   too slow
+ * @param leastBytes how much must arrive in 30 s of waiting
+ * @throws ApiError PAYLOAD_TOO_LARGE above the limit, MALFORMED_REQUEST when the body is incomplete, REQUEST_TIMEOUT
+ * when it is too slow
  */
 export async function* readUpload(
   request: IncomingMessage,
@@ -43,15 +43,15 @@ export async function* readUpload(
     }
   } finally {
     underWay.delete(request);
-    // Not awaited: it ends with the next part, which may never come.
+    // Not awaited: it ends with the next part, which may never arrive.
     discardRest(request, parts.return?.());
   }
 }
 
 /**
- * Discards the rest of a body for a while, so that the client can read the response and send its next request on the same
- * connection.
- * @param released settles when the iterator no longer reads the body: until then it would not flow
+ * Discards the rest of a body for a while, so that the client can read the response and send its next request on the
+ * same connection.
+ * @param released settles when the iterator no longer reads the body, which can flow only then
  */
 function discardRest(request: IncomingMessage, released: Promise<unknown> | undefined): void {
   const resume = () => void request.resume();

@@ -308,7 +308,7 @@ describe('what comes later', () => {
       const refusal = await get(`/pay/${sessionRef}/receipt`);
       return [refusal.status, /<h1>([^<]*)/.exec(await refusal.text())![1]];
     };
-    expect(await read(paid.sessionRef)).toEqual([200, 'Your bank is working on it']);
+    expect(await read(paid.sessionRef)).toEqual([200, 'Your bank is processing the payment']);
     clock.advance(3_600_000);
     expect(await read(paid.sessionRef)).toEqual([200, 'Thank you: €49.90 paid']);
     expect(await read(failed.sessionRef)).toEqual([200, 'The payment failed']);
@@ -359,7 +359,7 @@ describe('what comes later', () => {
     await workAll();
     const html = async () => (await get(`/pay/${sessionRef}/receipt`)).text();
     expect((await html()).match(/TP-\d{6}<br>/g)).toHaveLength(2);
-    expect(await html()).toContain('€9.90 given back');
+    expect(await html()).toContain('€9.90 refunded');
     await post(`/pay/${sessionRef}/tools`, { tool: 'renewals_fail:' });
     clock.advance(31 * 86_400_000);
     await workAll();
